@@ -1,0 +1,1 @@
+"""The hot loops: arrays in, arrays out, nothing else."""

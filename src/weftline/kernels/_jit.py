@@ -1,0 +1,54 @@
+"""The one door to numba: compiled kernels, typed, cached in a folder that follows the source."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeVar, cast
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+def _cache_folder() -> Path:
+    """Name the folder after the kernels' source: numba does not notice an edit in a *called* kernel."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for root in (Path(base), Path(tempfile.gettempdir()) / f"weftline-{os.getuid()}"):
+        folder = root / "weftline" / "numba" / digest.hexdigest()[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return Path(tempfile.mkdtemp(prefix="weftline-numba-"))
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(_cache_folder())
+
+import numba as nb  # noqa: E402  (the cache folder must be set first)
+
+
+class Kernel(Protocol[P, R_co]):
+    """A compiled function that keeps the signature of its source."""
+
+    py_func: Callable[..., object]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Run the compiled code."""
+        ...
+
+
+def kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
+    """Compile a function of arrays and numbers; with ``NUMBA_DISABLE_JIT`` it stays plain Python."""
+    compiled = nb.njit(cache=True, nogil=True, error_model="numpy")(function)
+    if not hasattr(compiled, "py_func"):
+        compiled.py_func = function
+    return cast("Kernel[P, R_co]", compiled)

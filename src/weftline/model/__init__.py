@@ -1,0 +1,1 @@
+"""The nouns: frozen values, one per file."""

@@ -1,0 +1,57 @@
+"""A design: the declaration with every ``auto`` resolved, so that later stages decide nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weftline.model.parts import CablePart, HostPart, NicPart, SwitchPart
+from weftline.model.spec import FabricSpec
+
+
+@dataclass(frozen=True, slots=True)
+class TierPart:
+    """The switch of one tier, run at one port rate."""
+
+    name: str
+    part: SwitchPart
+    ports: int
+    rate_gbps: float
+    per_cage: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """The cable of one pair of tiers."""
+
+    name: str
+    part: CablePart | None
+    """None where the user named a cable that no catalogue knows figures of."""
+    links: int
+    length_m: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedSpec:
+    """The declaration and what its ``auto`` values mean; made by ``declare.resolve_spec``."""
+
+    spec: FabricSpec
+    digest: str
+    """SHA-256 of the canonical declaration and the parts that it uses."""
+    host_name: str
+    host: HostPart
+    nic: NicPart
+    gpus: int
+    rails: int
+    rate_gbps: float
+    unit_size: int
+    leaf: TierPart
+    spine: TierPart
+    core: TierPart
+    host_leaf: RunPart
+    leaf_spine: RunPart
+    spine_core: RunPart
+    tenant_hosts: tuple[tuple[int, ...], ...]
+    """Host indices (from 0) of each tenant."""
+    job_hosts: tuple[tuple[int, ...], ...]
+    """Host indices (from 0) of each job."""
+    cabling_path: str | None

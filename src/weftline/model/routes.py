@@ -1,0 +1,74 @@
+"""Routes: for each switch and destination a group of ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weftline.kernels.column import I32, digest_parts, freeze
+
+GroupTable: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
+
+
+def no_route(table: GroupTable) -> int:
+    """The entry that says 'this switch has no way to that destination'."""
+    return int(np.iinfo(table.dtype).max)
+
+
+def local_delivery(table: GroupTable) -> int:
+    """The entry that says 'the destination is this switch itself'."""
+    return int(np.iinfo(table.dtype).max) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Forwarding of S switches towards D destinations.
+
+    ``group[s, d]`` is local to switch ``s``. Its ports are
+    ``member_port[member_ptr[g]:member_ptr[g + 1]]`` with ``g = group_ptr[s] + group[s, d]``; they are transmitting
+    ports of the fabric. A forwarding-table entry is a group of one, ECMP and adaptive routing are groups of many.
+    Rows follow ``fabric.switch_node``. A destination is an endpoint port, or a switch itself
+    (``destination_port`` NIL); endpoints come first, in the order of ``fabric.endpoint_port``.
+    """
+
+    fabric_digest: str
+    engine: str
+    guarantee: str
+    """One sentence: what the engine promises. The proofs do not trust it."""
+    destination_node: I32
+    destination_port: I32
+    group: GroupTable
+    group_ptr: I32
+    member_ptr: I32
+    member_port: I32
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(
+            self.destination_node, self.destination_port, self.group, self.group_ptr, self.member_ptr, self.member_port
+        )
+
+    @property
+    def entries(self) -> int:
+        """Count the table entries that forward or deliver."""
+        return int(np.count_nonzero(self.group != no_route(self.group)))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the tables and the fabric that they are for."""
+        return digest_parts(
+            (
+                self.fabric_digest,
+                self.engine,
+                self.destination_node,
+                self.destination_port,
+                self.group,
+                self.group_ptr,
+                self.member_ptr,
+                self.member_port,
+            )
+        )

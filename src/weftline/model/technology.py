@@ -1,0 +1,49 @@
+"""A technology: four small records of data and functions, never a god-object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from weftline.errors import Problem
+from weftline.model.addresses import Addresses
+from weftline.model.design import ResolvedSpec
+from weftline.model.fabric import Fabric
+from weftline.model.intent import DeviceIntent
+from weftline.model.routes import Routes
+from weftline.model.vendor import Vendor
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """How a technology names, limits and configures a fabric."""
+
+    engine: str
+    """The routing engine that ``engine: auto`` means."""
+    routes_to_switches: bool
+    """Whether switches are destinations of the tables too."""
+    count_problems: Callable[[ResolvedSpec, int, int], tuple[Problem, ...]]
+    """(design, endpoints, switches) -> what the technology cannot address, with the arithmetic."""
+    assign: Callable[[ResolvedSpec, Fabric], Addresses]
+    intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]]
+    vendors: tuple[Vendor, ...]
+    """Each renders the intents of the devices that are its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """What a simulation needs to know, with the source of each default."""
+
+    message_latency_us: float
+    message_latency_source: str
+    header_overhead: float
+    """Share of the line rate that headers take at the default MTU; 0 where not modelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Technology:
+    """One way to realise the guarantee: RDMA, lossless, offloaded."""
+
+    name: str
+    design: Design
+    transport: Transport

@@ -1,0 +1,78 @@
+"""Traffic: collectives over placed ranks, and the flows that they become."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+from weftline.kernels.column import F64, I8, I32, I64, freeze
+
+CollectiveKind = Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permutation"]
+Algorithm = Literal["ring", "hierarchical", "tree"]
+
+
+class Via(IntEnum):
+    """Which network a flow uses."""
+
+    FABRIC = 0
+    HOST = 1
+    """The network inside a host (NVLink)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the ranks of a collective stand: rank r is one GPU with one NIC of ``planes`` ports."""
+
+    rank_port: I32
+    """``[ranks, planes]``: the endpoint ports (fabric port indices) of each rank, one per plane."""
+    rank_host: I32
+    order: Literal["order", "random"]
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(self.rank_port, self.rank_host)
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """One collective operation; ``size_bytes`` is the S of nccl-tests: the whole array for each kind."""
+
+    kind: CollectiveKind
+    algorithm: Algorithm
+    size_bytes: int
+    ranks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """F transfers and what each waits for.
+
+    A flow starts when every flow in ``need_flow[need_ptr[f]:need_ptr[f + 1]]`` has *arrived at its receiver*
+    (sent, plus the message latency), and the flow before it in its queue has been sent. A queue is an in-order
+    channel, such as the queue pair of a sender: its flows go out in index order, one at a time.
+    """
+
+    source: I32
+    """Endpoint port (fabric port index) that sends."""
+    target: I32
+    via: I8
+    size_bytes: F64
+    need_ptr: I64
+    need_flow: I32
+    queue: I32
+    """Queue of each flow, numbered from 0; NIL for a flow in no queue."""
+    tag: I32
+    """Step or phase of the collective, for series and pictures."""
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(
+            self.source, self.target, self.via, self.size_bytes, self.need_ptr, self.need_flow, self.queue, self.tag
+        )
+
+    @property
+    def count(self) -> int:
+        """Count the flows."""
+        return len(self.source)

@@ -1,0 +1,20 @@
+"""A vendor: what turns the intent for its devices into files, and reads them back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.intent import DeviceIntent
+from weftline.model.observed import ObservedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """A register entry: capability data and pure functions."""
+
+    name: str
+    render: Callable[[tuple[DeviceIntent, ...]], tuple[Artifact, ...]]
+    observe: Callable[[ArtifactSet], tuple[ObservedConfig, ...]]
+    """What the files of this vendor say, device by device."""
