@@ -1,0 +1,297 @@
+"""Intent: what one device should do, by function and never by technology."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any, Literal, TypeAlias, cast
+
+import numpy as np
+
+from weftline.kernels.column import I64, U8, U64, freeze
+
+NO_PORT = 255
+"""Entry of a forwarding table that forwards nowhere."""
+
+Role = Literal["manager", "switch", "host"]
+Schedule = Literal["strict", "weighted"]
+Membership = Literal["full", "limited"]
+
+
+@dataclass(frozen=True, eq=False)
+class ForwardingTable:
+    """One port per (switch, address) of one subnet, as S rows and A columns.
+
+    Two tables are equal when they forward the same: an address that no switch forwards does not count.
+    """
+
+    switch_id: U64
+    switch_name: tuple[str, ...]
+    switch_address: I64
+    address: I64
+    """Ascending."""
+    port: U8
+    """``[S, A]``: the number printed on the switch; 0 delivers to the switch itself, NO_PORT forwards nowhere."""
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(self.switch_id, self.switch_address, self.address, self.port)
+
+    @property
+    def entries(self) -> int:
+        """Count the entries that forward or deliver."""
+        return int(np.count_nonzero(self.port != NO_PORT))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over what is forwarded, independent of the order of switches and of empty columns."""
+        rows: list[bytes] = []
+        used = np.flatnonzero((self.port != NO_PORT).any(axis=0)) if self.port.size else np.zeros(0, dtype=np.int64)
+        address = np.ascontiguousarray(self.address[used], dtype="<i8").tobytes()
+        for row in np.argsort(self.switch_id, kind="stable"):
+            head = f"{int(self.switch_id[row]):#x}:{int(self.switch_address[row])}:{self.switch_name[row]};"
+            rows.append(head.encode() + np.ascontiguousarray(self.port[row, used]).tobytes())
+        return hashlib.sha256(b"%d:%d;" % (len(rows), len(used)) + address + b"".join(rows)).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is forwarded."""
+        return isinstance(other, ForwardingTable) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        """Hash what is forwarded."""
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        """Name the size, not the entries."""
+        return f"ForwardingTable({len(self.switch_name)} switches, {len(self.address)} addresses, {self.digest[:12]})"
+
+
+@dataclass(frozen=True, slots=True)
+class PortIntent:
+    """One port: its number, what it leads to, and how it runs."""
+
+    key: int
+    """The number printed on the device."""
+    peer: str
+    """Name of the port at the other end; empty when dark."""
+    rate_gbps: float
+    is_up: bool
+    mtu: int | None = None
+    length_m: int | None = None
+    """Length of the cable in whole metres, rounded up."""
+    address: str | None = None
+    """Network address with its prefix length, where the port has one of its own."""
+    neighbour_number: int | None = None
+    """Number of the routing device at the other end, where routes are exchanged."""
+    pause_priorities: tuple[int, ...] | None = None
+    """Priorities that pause instead of losing; None where the device has no such setting."""
+    watched_priorities: tuple[int, ...] | None = None
+    """Priorities under a watchdog that ends pauses that never end."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingIntent:
+    """A device that exchanges routes: its number, its own address, and how many equal paths it uses."""
+
+    number: int
+    router_address: str
+    width: int
+    """Most equal paths to one destination."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardingIntent:
+    """How a device forwards: by tables that it is given, or by routes that it exchanges."""
+
+    table: ForwardingTable | None = None
+    exchange: RoutingIntent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassIntent:
+    """One traffic class: what belongs to it and what it gets."""
+
+    key: int
+    """Number of the traffic class."""
+    dscps: tuple[int, ...]
+    priority: int
+    group: int
+    """Ingress priority group."""
+    queue: int
+    is_lossless: bool
+    schedule: Schedule
+    weight: int | None = None
+    mark_min_bytes: int | None = None
+    mark_max_bytes: int | None = None
+    mark_percent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WatchdogIntent:
+    """When a pause counts as endless, and what is done then."""
+
+    detect_ms: int
+    restore_ms: int
+    poll_ms: int
+    action: Literal["drop", "forward", "alert"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueueIntent:
+    """The classes of a device; each DSCP belongs to exactly one."""
+
+    classes: tuple[ClassIntent, ...]
+    watchdog: WatchdogIntent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionIntent:
+    """One set of endpoints that may talk to each other."""
+
+    key: int
+    """Number of the partition, without its membership bit."""
+    name: str
+    is_first: bool
+    """Whether it takes the first place in the table of its members."""
+    full: tuple[str, ...]
+    """Port ids of full members in hex, ascending."""
+    limited: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IsolationIntent:
+    """Who may talk to whom; an endpoint in no partition talks to the manager only."""
+
+    default_key: int
+    default_membership: Membership
+    enforcement: Literal["both", "out", "in", "off"]
+    """On which directions of switch ports partitions are enforced."""
+    partitions: tuple[PartitionIntent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointKey:
+    """The identity and the address of one endpoint or switch of a subnet."""
+
+    key: str
+    """Port id in hex."""
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyIntent:
+    """Identities and addresses that the manager hands out."""
+
+    multipath_bits: int
+    roots: tuple[str, ...]
+    """Node ids of the top switches in hex."""
+    endpoints: tuple[EndpointKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NicIntent:
+    """One port of a NIC as its host sees it."""
+
+    key: int
+    """The number of the port on the host."""
+    device: str
+    port_id: str
+    gateway: str | None = None
+    route_table: int | None = None
+    trust: Literal["dscp"] | None = None
+    traffic_class: int | None = None
+    """The byte that carries DSCP and ECN bits in every packet."""
+    mark_priorities: tuple[int, ...] | None = None
+    """Priorities with congestion control at sender and receiver."""
+    notify_dscp: int | None = None
+    """DSCP of congestion notifications."""
+    notify_priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingIntent:
+    """One setting of the host's kernel."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostIntent:
+    """What a host should do beside its ports: NICs, collective library, kernel."""
+
+    nics: tuple[NicIntent, ...]
+    devices: tuple[str, ...]
+    """NICs that the collective library uses, in rail order."""
+    gid_index: int | None = None
+    traffic_class: int | None = None
+    service_level: int | None = None
+    partition_index: int | None = None
+    settings: tuple[SettingIntent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformIntent:
+    """What is known of the device that shall do it."""
+
+    part: str
+    ports_per_cage: int
+    hwsku: str | None = None
+    asic: str | None = None
+    device_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceIntent:
+    """What one device should do; valid by construction."""
+
+    device: str
+    role: Role
+    plane: int
+    """Plane of a switch or manager, counted from 0; NIL for a host."""
+    tier: str
+    fabric: str
+    ports: tuple[PortIntent, ...] = ()
+    platform: PlatformIntent | None = None
+    forwarding: ForwardingIntent | None = None
+    queues: QueueIntent | None = None
+    isolation: IsolationIntent | None = None
+    keys: KeyIntent | None = None
+    host: HostIntent | None = None
+
+
+FactValue: TypeAlias = str | int | float | tuple[str, ...] | tuple[int, ...] | ForwardingTable
+
+UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform"})
+"""Fields that name the device or say what is known of it, not what it should do."""
+
+
+def list_facts(intent: DeviceIntent) -> dict[str, FactValue]:
+    """Spread an intent into facts by path, as ``ports.17.mtu``; what is None or empty says nothing."""
+    facts: dict[str, FactValue] = {}
+    for field in fields(intent):
+        if field.name not in UNSAID:
+            facts.update(_spread(field.name, getattr(intent, field.name)))
+    return facts
+
+
+def _spread(path: str, value: object) -> Iterator[tuple[str, FactValue]]:
+    if value is None or value == ():
+        return
+    if isinstance(value, tuple):
+        items = cast("tuple[Any, ...]", value)
+        if not is_dataclass(items[0]):
+            yield path, items
+            return
+        for record in items:
+            yield from _spread(f"{path}.{record.key}", record)
+    elif is_dataclass(value) and not isinstance(value, ForwardingTable):
+        for field in fields(value):
+            if field.name != "key":
+                yield from _spread(f"{path}.{field.name}", getattr(value, field.name))
+    else:
+        yield path, cast("FactValue", value)
