@@ -1,0 +1,134 @@
+"""Extra endpoints: which free switch ports they are plugged into."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.compile.columns import LinkColumns, NodeColumns
+from weftline.compile.plan import ClosPlan
+from weftline.errors import Place, Problem
+from weftline.kernels.column import I32, I64
+from weftline.model.design import ResolvedSpec
+from weftline.model.fabric import TIER_NAMES, NodeKind
+from weftline.model.spec import AUTO, ExtraEndpoint
+
+
+@dataclass(slots=True)
+class _Free:
+    """Switch ports that are still free, by node and number."""
+
+    node: I64
+    number: I64
+
+    def take(self, order: I64, count: int) -> tuple[I64, I64]:
+        chosen = order[:count]
+        node, number = self.node[chosen], self.number[chosen]
+        keep = np.ones(len(self.node), dtype=np.bool_)
+        keep[chosen] = False
+        self.node, self.number = self.node[keep], self.number[keep]
+        return node, number
+
+
+def check_extras(design: ResolvedSpec) -> tuple[Problem, ...]:
+    """Refuse extra endpoints whose names are used twice or could be taken for a host or switch."""
+    problems: list[Problem] = []
+    seen: set[str] = set()
+    for index, extra in enumerate(design.spec.hosts.extra_endpoints):
+        prefix, dash, rest = extra.name.rpartition("-")
+        where = Place(file="", path=f"hosts.extra_endpoints.{index}.name")
+        if extra.name in seen:
+            problems.append(
+                Problem("spec.duplicate-name", f"two extra endpoints are called {extra.name}", "rename one", where)
+            )
+        elif dash and prefix in TIER_NAMES and rest.isdigit():
+            message = f"{extra.name} is a name that Weftline gives to a {prefix}"
+            problems.append(Problem("spec.duplicate-name", message, "rename the extra endpoint", where))
+        seen.add(extra.name)
+    return tuple(problems)
+
+
+def place_extras(
+    design: ResolvedSpec, plan: ClosPlan, nodes: NodeColumns, links: LinkColumns, first_cable: int
+) -> LinkColumns | tuple[Problem, ...]:
+    """Plug every extra endpoint in, in the order declared, or say which one found too few free ports.
+
+    ``auto`` takes the free host ports of the last unit, one per leaf in turn, rail by rail; then any other free port
+    of a leaf. A tier or one switch takes free ports there, lowest numbers first, one per switch in turn.
+    """
+    free = _free_ports(nodes, links)
+    taken: list[tuple[I64, I64]] = []
+    for index, extra in enumerate(design.spec.hosts.extra_endpoints):
+        order = _candidates(extra.where, plan, nodes, free)
+        if isinstance(order, str):
+            return (Problem("spec.unknown-switch", f"extra endpoint {extra.name}: no switch is called {extra.where}",
+                            order, Place("", path=f"hosts.extra_endpoints.{index}.where")),)  # fmt: skip
+        if len(order) < extra.ports:
+            return _refuse(extra, index, len(order), plan)
+        taken.append(free.take(order, extra.ports))
+    ports = [extra.ports for extra in design.spec.hosts.extra_endpoints]
+    a_node = plan.hosts + np.repeat(np.arange(len(ports)), ports)
+    a_number = np.concatenate([np.arange(1, count + 1) for count in ports])
+    b_node = np.concatenate([node for node, _ in taken])
+    rates = np.array([0.0, design.leaf.rate_gbps, design.spine.rate_gbps, design.core.rate_gbps])
+    return LinkColumns(
+        a_node=a_node.astype(np.int32),
+        a_number=a_number.astype(np.int32),
+        b_node=b_node.astype(np.int32),
+        b_number=np.concatenate([number for _, number in taken]).astype(np.int32),
+        cable=(first_cable + np.arange(len(a_node))).astype(np.int32),
+        rate_gbps=np.minimum(design.rate_gbps, rates[nodes.tier[b_node]]),
+    )
+
+
+def _free_ports(nodes: NodeColumns, links: LinkColumns) -> _Free:
+    ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(nodes.ports, dtype=np.int64)))
+    free = np.repeat(nodes.kind == NodeKind.SWITCH, nodes.ports)
+    ends: tuple[tuple[I32, I32], ...] = ((links.a_node, links.a_number), (links.b_node, links.b_number))
+    for node, number in ends:
+        free[ptr[node] + number - 1] = False
+    port = np.flatnonzero(free)
+    node = np.searchsorted(ptr, port, side="right") - 1
+    return _Free(node=node, number=port - ptr[node] + 1)
+
+
+def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free) -> I64 | str:
+    """Order the indices of the free ports that suit; text is the hint for a name that no switch has."""
+    if where == AUTO:
+        leaf = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index("leaf"))
+        node, number = free.node[leaf], free.number[leaf]
+        late = ~((nodes.unit[node] == plan.units - 1) & (number <= plan.slots))
+        return leaf[np.lexsort((nodes.plane[node], nodes.rail[node], number, late))]
+    if where in TIER_NAMES[1:]:
+        chosen = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index(where))
+        return chosen[np.lexsort((free.node[chosen], free.number[chosen]))]
+    try:
+        node = nodes.name.index(where)
+    except ValueError:
+        node = -1
+    if node < 0 or nodes.kind[node] != NodeKind.SWITCH:
+        first = plan.hosts + sum(nodes.kind == NodeKind.EXTRA)
+        near = difflib.get_close_matches(where, [*TIER_NAMES[1:], *nodes.name[first : first + 5000]], 1)
+        return f"did you mean {near[0]}?" if near else "write auto, leaf, spine, core or a switch, as leaf-001"
+    return np.flatnonzero(free.node == node)
+
+
+def _refuse(extra: ExtraEndpoint, index: int, found: int, plan: ClosPlan) -> tuple[Problem, ...]:
+    place = "the leaves" if extra.where == AUTO else extra.where
+    leaf, spine, core = plan.switches
+    size = f"{leaf:,} leaves x {plan.switch_ports[0]} ports - {plan.endpoints:,} endpoints"
+    size += f" - {leaf:,} x {plan.uplinks} uplinks"
+    detail = f" ({size}, less what other extra endpoints took)" if extra.where in {AUTO, "leaf"} else ""
+    if (extra.where == "spine" and not spine) or (extra.where == "core" and not core):
+        detail = f" (the fabric has no {extra.where} switches)"
+    return (
+        Problem(
+            "spec.no-free-port",
+            f"extra endpoint {extra.name} needs {extra.ports:,} ports, but {place} have {found:,} free{detail}",
+            f"remove {max(1, -(-(extra.ports - found) // plan.rails))} host(s) from the last unit, "
+            "or plug it in elsewhere with where: spine, core or a switch",
+            Place(file="", path=f"hosts.extra_endpoints.{index}.where"),
+        ),
+    )

@@ -1,0 +1,250 @@
+"""Plan: the sizes of a Clos fabric by arithmetic alone, and the refusal of what cannot be built."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from weftline.errors import Place, Problem
+from weftline.model.design import ResolvedSpec
+
+MAX_ENDPOINTS = 1_000_000
+MAX_PORTS = 8_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClosPlan:
+    """Sizes of a rail-optimised, fat-tree or rail-only fabric; every count is of one component unless it says so.
+
+    A *lane* is the row of leaves that share spines in three tiers: the leaves of one rail (rail-optimised) or all
+    leaves of the component. Groups cut a lane into pods. ``uplinks`` of a leaf spread over ``spines`` positions with
+    ``leaf_parallel`` links each; the ``spine_uplinks`` of a spine over ``cores`` with ``spine_parallel`` links each.
+    """
+
+    kind: str
+    hosts: int
+    rails: int
+    planes: int
+    unit_size: int
+    units: int
+    slots: int
+    uplinks: int
+    tiers: int
+    components: int
+    """Of the whole fabric."""
+    leaf_rails: int
+    """Leaves per unit and plane: the rails, or one on a fat tree."""
+    lanes: int
+    leaves: int
+    groups: int
+    """Groups per lane; 1 in two tiers."""
+    spines: int
+    """Per pod; 0 in one tier."""
+    leaf_parallel: int
+    spine_uplinks: int
+    cores: int
+    """Per spine position; 0 below three tiers."""
+    spine_parallel: int
+    switch_ports: tuple[int, int, int]
+    """Ports of one leaf, spine and core."""
+
+    @property
+    def pods(self) -> int:
+        """Count pods of a component."""
+        return self.lanes * self.groups
+
+    @property
+    def endpoints(self) -> int:
+        """Count endpoints of hosts in the whole fabric."""
+        return self.hosts * self.rails * self.planes
+
+    @property
+    def switches(self) -> tuple[int, int, int]:
+        """Count leaves, spines and cores of the whole fabric."""
+        return (
+            self.components * self.leaves,
+            self.components * self.pods * self.spines,
+            self.components * self.spines * self.cores,
+        )
+
+
+def smallest_divisor(number: int, least: int) -> int | None:
+    """Find the smallest divisor of ``number`` that is at least ``least``; None where there is none."""
+    return next((n for n in range(max(least, 1), number + 1) if number % n == 0), None)
+
+
+def leaf_uplinks(slots: int, host_gbps: float, uplink_gbps: float, oversubscription: float) -> int:
+    """Count the uplinks of a leaf whose ``slots`` host ports ask for ``oversubscription`` times what goes up."""
+    return math.ceil(slots * host_gbps / (oversubscription * uplink_gbps) - 1e-9)
+
+
+def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
+    """Work out all sizes in constant time, or say with the arithmetic why the fabric cannot be built."""
+    topology = design.spec.topology
+    hosts, rails, planes = design.spec.hosts.count, design.rails, topology.planes
+    endpoints = hosts * rails * planes
+    if endpoints > MAX_ENDPOINTS:
+        return _refuse(
+            "spec.too-large",
+            f"{hosts:,} hosts x {rails} rails x {planes} planes = {endpoints:,} endpoints; "
+            f"one fabric holds at most {MAX_ENDPOINTS:,}",
+            "declare several fabrics, or fewer hosts",
+            "hosts.count",
+        )
+    by_rail = topology.kind != "fat-tree"
+    units = math.ceil(hosts / design.unit_size)
+    leaf_rails = rails if by_rail else 1
+    leaves = units * (rails if topology.kind == "rail-optimised" else 1)
+    slots = design.unit_size * (1 if by_rail else rails)
+    up_gbps = min(design.leaf.rate_gbps, design.spine.rate_gbps)
+    down_gbps = min(design.rate_gbps, design.leaf.rate_gbps)
+    uplinks = leaf_uplinks(slots, down_gbps, up_gbps, topology.oversubscription)
+    tiers = _tiers(design, leaves)
+    if tiers == 1:
+        uplinks = 0
+    problem = (
+        _check_single(design, leaves, tiers)
+        or _check_leaf(design, slots, uplinks)
+        or _check_spine(design, leaves, uplinks, tiers)
+    )
+    if problem:
+        return problem
+    three = tiers == 3
+    lanes = rails if three and topology.kind == "rail-optimised" else 1
+    down = design.spine.ports // 2 if three else design.spine.ports
+    groups = math.ceil(leaves // lanes / down) if three else 1
+    largest = math.ceil(leaves // lanes / groups)
+    spines = (smallest_divisor(uplinks, math.ceil(largest * uplinks / down)) or 0) if tiers > 1 else 0
+    spine_uplinks = down if three else 0
+    pods = lanes * groups
+    cores = smallest_divisor(spine_uplinks, math.ceil(pods * spine_uplinks / design.core.ports)) if three else 0
+    if cores is None:
+        return _refuse_cores(design, pods, lanes, groups)
+    plan = ClosPlan(
+        kind=topology.kind,
+        hosts=hosts,
+        rails=rails,
+        planes=planes,
+        unit_size=design.unit_size,
+        units=units,
+        slots=slots,
+        uplinks=uplinks,
+        tiers=tiers,
+        components=planes * (rails if topology.kind == "rail-only" else 1),
+        leaf_rails=leaf_rails,
+        lanes=lanes,
+        leaves=leaves,
+        groups=groups,
+        spines=spines,
+        leaf_parallel=uplinks // spines if spines else 0,
+        spine_uplinks=spine_uplinks,
+        cores=cores,
+        spine_parallel=spine_uplinks // cores if cores else 0,
+        switch_ports=(design.leaf.ports, design.spine.ports, design.core.ports),
+    )
+    return _check_total(plan) or plan
+
+
+def _tiers(design: ResolvedSpec, leaves: int) -> int:
+    declared = design.spec.topology.tiers
+    if declared != "auto":
+        return declared
+    if leaves == 1:
+        return 1
+    return 2 if leaves <= design.spine.ports else 3
+
+
+def _check_single(design: ResolvedSpec, leaves: int, tiers: int) -> tuple[Problem, ...]:
+    if tiers > 1 or leaves == 1:
+        return ()
+    topology, hosts = design.spec.topology, design.spec.hosts.count
+    units = math.ceil(hosts / design.unit_size)
+    per = f"{units} units x {design.rails} rails" if topology.kind == "rail-optimised" else f"{units} units"
+    hint = "declare tiers: 2, or leave tiers out"
+    if topology.kind == "rail-optimised" and units == 1:
+        hint += "; kind: rail-only builds separate rails without spines"
+    return _refuse(
+        "spec.tiers-too-few",
+        f"tiers: 1 joins one leaf per plane, but {hosts:,} hosts in units of {design.unit_size:,} "
+        f"need {per} = {leaves:,} leaves that spines must join",
+        hint,
+        "topology.tiers",
+    )
+
+
+def _check_leaf(design: ResolvedSpec, slots: int, uplinks: int) -> tuple[Problem, ...]:
+    ports = design.leaf.ports
+    if slots + uplinks <= ports:
+        return ()
+    ratio = design.spec.topology.oversubscription
+    each = 1 if design.spec.topology.kind != "fat-tree" else design.rails
+    rates = (
+        min(design.rate_gbps, design.leaf.rate_gbps),
+        min(design.leaf.rate_gbps, design.spine.rate_gbps),
+    )
+    most = min(design.unit_size, ports // each)
+    while most and most * each + (leaf_uplinks(most * each, *rates, ratio) if uplinks else 0) > ports:
+        most -= 1
+    if most:
+        hint = f"declare unit_size: {most}, a leaf with more ports, or more oversubscription"
+    else:
+        hint = "declare a leaf with more ports, or kind: rail-optimised, which puts each rail on its own leaf"
+    hosts_down = f"{design.unit_size:,} hosts" + (f" x {each} rails" if each > 1 else "")
+    return _refuse(
+        "spec.leaf-ports",
+        f"a leaf would need {slots:,} ports down ({hosts_down}) and {uplinks:,} up (oversubscription {ratio:g}), "
+        f"{slots:,} + {uplinks:,} = {slots + uplinks:,} > {ports:,} ports of {design.leaf.name}",
+        hint,
+        "hosts.unit_size",
+    )
+
+
+def _check_spine(design: ResolvedSpec, leaves: int, uplinks: int, tiers: int) -> tuple[Problem, ...]:
+    ports = design.spine.ports
+    if tiers == 2 and leaves > ports:
+        need = math.ceil(leaves * uplinks / ports)
+        return _refuse(
+            "spec.spine-reach",
+            f"two tiers cannot join {leaves:,} leaves: their {leaves:,} x {uplinks} = {leaves * uplinks:,} uplinks "
+            f"need {need:,} spines of {ports} ports, but the {uplinks} uplinks of a leaf reach at most {uplinks}; "
+            f"a spine has {ports} ports for {leaves:,} leaves",
+            "declare tiers: 3 or auto, more planes, larger units, or a spine with more ports",
+            "topology.tiers",
+        )
+    if tiers == 3 and ports < 2:
+        return _refuse(
+            "spec.spine-reach",
+            "a spine of three tiers needs a port down and a port up, but has 1 port",
+            "declare a spine with more ports",
+            "topology.spine",
+        )
+    return ()
+
+
+def _refuse_cores(design: ResolvedSpec, pods: int, lanes: int, groups: int) -> tuple[Problem, ...]:
+    half, ports = design.spine.ports // 2, design.core.ports
+    return _refuse(
+        "spec.core-reach",
+        f"a core must reach every pod, but {lanes} x {groups:,} groups = {pods:,} pods > {ports} ports of "
+        f"{design.core.name}; the {half} uplinks of a spine cannot be spread over more than {half} cores",
+        "declare a core or a spine with more ports, more planes, or fewer hosts",
+        "topology.core",
+    )
+
+
+def _check_total(plan: ClosPlan) -> tuple[Problem, ...]:
+    ports = plan.endpoints + sum(n * p for n, p in zip(plan.switches, plan.switch_ports, strict=True))
+    if ports <= MAX_PORTS:
+        return ()
+    leaf, spine, core = plan.switches
+    return _refuse(
+        "spec.too-large",
+        f"{leaf:,} leaves, {spine:,} spines and {core:,} cores have {ports:,} ports with those of the hosts; "
+        f"one fabric holds at most {MAX_PORTS:,}",
+        "declare larger units, switches that fit them, or fewer hosts",
+        "hosts.count",
+    )
+
+
+def _refuse(code: str, message: str, hint: str, path: str) -> tuple[Problem, ...]:
+    return (Problem(code, message, hint, Place(file="", path=path)),)
