@@ -1,0 +1,125 @@
+"""The reference pages that are made from the code: commands, declaration, errors."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+import typer
+
+from weftline import declare
+from weftline.app.explain import Explanation, read_explanations
+from weftline.cli.main import app
+
+MADE = "<!-- Made from the code: do not edit. -->\n\n"
+
+
+def write_pages(docs: Path) -> None:
+    """Write every generated page under ``reference/generated``."""
+    folder = docs / "reference" / "generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {
+        "commands.md": command_page(),
+        "declaration.md": declaration_page(declare.spec_schema()),
+        "errors.md": error_page(read_explanations()),
+    }
+    for name, text in pages.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != MADE + text:
+            path.write_text(MADE + text, encoding="utf-8")
+
+
+def command_page() -> str:
+    """Describe every command, its arguments and its options."""
+    group = cast("Any", typer.main.get_command(app))
+    parts = ["# Commands\n", f"{group.help}\n", "`weftline <verb> [PLACE] [--json] [--quiet] [--no-color]`\n"]
+    for name, command in group.commands.items():
+        parts += [f"## {name}\n", f"{inspect.cleandoc(command.help or '')}\n"]
+        rows = [describe_parameter(parameter) for parameter in command.params if not parameter.hidden]
+        if rows:
+            parts += ["| argument | meaning | default |\n|---|---|---|\n" + "\n".join(rows) + "\n"]
+    return "\n".join(parts)
+
+
+def describe_parameter(parameter: Any) -> str:
+    """Describe one argument or option as a row of a table."""
+    is_argument = parameter.param_type_name == "argument"
+    name = (parameter.metavar or parameter.name.upper()) if is_argument else ", ".join(parameter.opts)
+    if not is_argument and not parameter.is_flag:
+        name += f" {parameter.metavar or parameter.name.upper()}"
+    default = "" if parameter.default in {None, False} else f"`{parameter.default}`"
+    return f"| `{escape(name)}` | {escape(parameter.help or '')} | {'required' if parameter.required else default} |"
+
+
+def escape(text: str) -> str:
+    """Keep a text inside one cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def declaration_page(schema: dict[str, Any]) -> str:
+    """Describe every key of a declaration, section by section, from its JSON Schema."""
+    definitions: dict[str, Any] = schema.get("$defs", {})
+    parts = [
+        "# The declaration\n",
+        "Every key that a declaration may hold. `weftline schema` prints the same as JSON Schema, for editors.\n",
+    ]
+    for title, section in [("Top level", schema), *sorted(definitions.items())]:
+        properties: dict[str, Any] = section.get("properties", {})
+        if not properties:
+            continue
+        parts += [f"## {title}\n"]
+        if section.get("description"):
+            parts += [f"{inspect.cleandoc(section['description'])}\n"]
+        needed = section.get("required", [])
+        rows = [describe_key(name, about, required=name in needed) for name, about in properties.items()]
+        parts += ["| key | value | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"]
+    return "\n".join(parts)
+
+
+def describe_key(name: str, about: dict[str, Any], *, required: bool) -> str:
+    """Describe one key as a row of a table."""
+    default = "required" if required else ""
+    if about.get("default") is not None:
+        default = f"`{json.dumps(about['default'])}`"
+    return f"| `{name}` | {escape(describe_type(about))} | {escape(default)} | {escape(about.get('description', ''))} |"
+
+
+def describe_type(about: dict[str, Any]) -> str:
+    """Say in words which values a schema accepts."""
+    for several in ("anyOf", "oneOf"):
+        if several in about:
+            kinds = [describe_type(kind) for kind in about[several] if kind.get("type") != "null"]
+            return " or ".join(dict.fromkeys(kinds))
+    if "$ref" in about:
+        return about["$ref"].rsplit("/", 1)[-1]
+    if "enum" in about:
+        return ", ".join(f"`{value}`" for value in about["enum"])
+    if "const" in about:
+        return f"`{about['const']}`"
+    if about.get("type") == "array":
+        return f"list of {describe_type(about.get('items', {}))}"
+    return str(about.get("type", "any")) + describe_bounds(about)
+
+
+def describe_bounds(about: dict[str, Any]) -> str:
+    """Say the bounds of a number."""
+    signs = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
+    bounds = [f"{sign} {about[key]}" for key, sign in signs.items() if key in about]
+    return f" ({', '.join(bounds)})" if bounds else ""
+
+
+def error_page(explanations: dict[str, Explanation]) -> str:
+    """List every error code with its explanation, by family."""
+    parts = [
+        "# Error codes\n",
+        "Every failure and every problem carries a code. `weftline explain CODE` prints the section below.\n",
+    ]
+    codes = sorted(explanations)
+    for family, members in groupby(codes, key=lambda code: code.split(".", maxsplit=1)[0]):
+        parts += [f"## {family}\n"]
+        for code in members:
+            parts += [f"### {code}\n", f"{explanations[code].text}\n"]
+    return "\n".join(parts)
