@@ -1,0 +1,1 @@
+"""Public text formats: bytes to and from neutral records, no policy."""

@@ -1,0 +1,45 @@
+"""What adoption makes of a discovery dump: a fabric with its addresses, its shape, and what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weftline.errors import Problem
+from weftline.model.addresses import Addresses
+from weftline.model.fabric import Fabric
+from weftline.model.routes import Routes
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """A discovered fabric, with the words that its dump uses."""
+
+    fabric: Fabric
+    addresses: Addresses
+    shape: str
+    """``rail-optimised``, ``rail-only``, ``fat-tree``, ``single-switch``, ``ring`` or ``irregular``."""
+    shape_reason: str
+    """One sentence that says why."""
+    problems: tuple[Problem, ...]
+    node_description: tuple[str, ...]
+    """Per node the description in the dump; of a host of several adapters the first."""
+    port_adapter: tuple[str, ...]
+    """Per port the description of its adapter; empty on switches."""
+
+    @property
+    def is_trustworthy(self) -> bool:
+        """Whether no problem is an error."""
+        return all(problem.severity != "error" for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Forwarding tables as read from a dump, and what was wrong with them."""
+
+    routes: Routes
+    problems: tuple[Problem, ...]
+
+    @property
+    def is_trustworthy(self) -> bool:
+        """Whether no problem is an error."""
+        return all(problem.severity != "error" for problem in self.problems)
