@@ -1,0 +1,68 @@
+"""The table of routing engines, and the routes that they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from weftline.errors import SpecError
+from weftline.kernels.column import I32
+from weftline.model.fabric import Fabric
+from weftline.model.routes import Routes
+from weftline.route.fattree import route_fat_tree
+from weftline.route.graph import Destinations, SwitchGraph, read_destinations, read_graph
+from weftline.route.names import find_roots, suggest
+from weftline.route.table import Tables, check_size
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """How tables are computed, and what they promise."""
+
+    name: str
+    guarantee: str
+    takes_roots: bool
+    function: Callable[[Fabric, SwitchGraph, Destinations, I32], Tables]
+
+
+_ENGINES = (
+    Engine(
+        "fat-tree",
+        "Each destination owns one cable per tier: a full 1:1 tree carries every shift of its hosts with one flow per "
+        "link, and every path goes up and then down, so it is free of deadlock on one lane.",
+        takes_roots=False,
+        function=route_fat_tree,
+    ),
+)
+ENGINES: Mapping[str, Engine] = MappingProxyType({engine.name: engine for engine in _ENGINES})
+
+
+def compute_routes(fabric: Fabric, engine: str, *, to_switches: bool, roots: tuple[str, ...] = ()) -> Routes:
+    """Compute the tables of every switch towards every endpoint port, and towards every switch where asked.
+
+    ``roots`` are names of switches, for the engines that take roots; empty: the top tier. Raises ``SpecError`` for an
+    unknown engine or root, ``CapabilityError`` where the engine does not suit the fabric.
+    """
+    record = ENGINES.get(engine)
+    if record is None:
+        raise SpecError("spec.unknown-engine", f"there is no routing engine {engine[:80]!r}", suggest(engine, ENGINES))
+    rows = find_roots(fabric, roots)
+    if len(rows) and not record.takes_roots:
+        raise SpecError("spec.roots-not-used", f"engine {engine} takes no roots", "leave out the roots, or use updown")
+    switches = len(fabric.switch_node)
+    check_size(switches, len(fabric.endpoint_port) + (switches if to_switches else 0))
+    graph = read_graph(fabric)
+    goals = read_destinations(fabric, to_switches=to_switches)
+    tables = record.function(fabric, graph, goals, rows)
+    return Routes(
+        fabric_digest=fabric.digest,
+        engine=engine,
+        guarantee=record.guarantee,
+        destination_node=goals.node,
+        destination_port=goals.port,
+        group=tables.group,
+        group_ptr=tables.group_ptr,
+        member_ptr=tables.member_ptr,
+        member_port=tables.member_port,
+    )

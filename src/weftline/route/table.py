@@ -1,0 +1,57 @@
+"""Tables in the making: their element type, the entries that deliver, and the groups behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.errors import CapabilityError
+from weftline.kernels.column import I32, NIL
+from weftline.model.fabric import Fabric
+from weftline.model.routes import GroupTable, local_delivery
+from weftline.route.graph import Destinations, PortGroups
+
+MOST_ENTRIES = 2**32
+"""4 GiB of one-byte entries: twelve times the largest fabric of the house, so a hostile input ends early."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What an engine returns: entries, and groups as in ``Routes``."""
+
+    group: GroupTable
+    group_ptr: I32
+    member_ptr: I32
+    member_port: I32
+
+
+def check_size(switches: int, destinations: int) -> None:
+    """Refuse tables that would not fit, before anything is allocated."""
+    entries = switches * destinations
+    if entries > MOST_ENTRIES:
+        raise CapabilityError(
+            "capability.table-too-large",
+            f"{switches:,} switches x {destinations:,} destinations = {entries:,} entries, at most {MOST_ENTRIES:,}",
+            "split the fabric into planes or subnets",
+        )
+
+
+def empty_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
+    """Make a table of 'no route': a byte per entry up to 253 groups per switch, else two bytes."""
+    if groups > 65_533:
+        raise CapabilityError(
+            "capability.too-many-groups",
+            f"a switch needs {groups:,} groups of ports, an entry can name 65,533",
+            "use engine updown, which needs one group per port",
+        )
+    shape = (len(fabric.switch_node), len(goals.home))
+    if groups <= 253:
+        return np.full(shape, 255, dtype=np.uint8)
+    return np.full(shape, 65_535, dtype=np.uint16)
+
+
+def deliver(groups: PortGroups, goals: Destinations, table: GroupTable) -> I32:
+    """Name the group by which the home of each destination delivers; NIL where it has no home."""
+    group = np.where(goals.home_port == NIL, np.int32(local_delivery(table)), groups.of_port[goals.home_port])
+    return np.where(goals.home == NIL, np.int32(NIL), group).astype(np.int32)
