@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
+from weftline.errors import Place
 from weftline.model.parts import CablePart, HostPart, NicPart, SwitchPart
 from weftline.model.spec import FabricSpec
 
@@ -55,3 +58,5 @@ class ResolvedSpec:
     job_hosts: tuple[tuple[int, ...], ...]
     """Host indices (from 0) of each job."""
     cabling_path: str | None
+    places: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
+    """Where each value of the declaration stands, by key path, as ``topology.leaf`` or ``jobs[0].name``."""

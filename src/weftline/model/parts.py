@@ -2,88 +2,134 @@
 
 from __future__ import annotations
 
-from datetime import date
+import datetime as dt
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from weftline.model.spec import Section
+from weftline.model.spec import Line, PartName, Section
 
 TechnologyName = Literal["infiniband", "roce"]
-Positive = Annotated[float, Field(gt=0)]
+Precision = Literal["bf16", "fp16", "fp8", "fp32"]
+Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
+RunName = Literal["host_leaf", "leaf_spine", "spine_core"]
 
 
 class Source(Section):
     """Where a figure was read, and when."""
 
-    figures: tuple[str, ...]
-    """Keys of the part that this source stands behind."""
-    text: str
-    date: date
+    figures: tuple[Line, ...] = Field(description="Keys of the part that this source stands behind.")
+    text: Line = Field(description="The document, well enough to find it again.")
+    date: dt.date = Field(description="The day of the document, or the day it was read.")
 
 
 class PortSet(Section):
     """A number of ports at one rate."""
 
-    rate_gbps: Positive
-    count: Annotated[int, Field(ge=1, le=4096)]
-    per_cage: Annotated[int, Field(ge=1, le=8)] = 1
-    """Ports that share one cage (connector)."""
+    rate_gbps: Positive = Field(description="Rate of each port in Gb/s.")
+    count: Annotated[int, Field(strict=True, ge=1, le=4096)] = Field(description="Number of ports at this rate.")
+    per_cage: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
+        default=1, description="Ports that share one cage (connector)."
+    )
+    technologies: tuple[TechnologyName, ...] | None = Field(
+        default=None, description="Technologies that can use these ports; absent: those of the part."
+    )
 
 
 class Part(Section):
     """What every part has."""
 
-    title: str
-    technologies: tuple[TechnologyName, ...]
-    sources: tuple[Source, ...]
+    title: Line = Field(description="What a person calls the part.")
+    technologies: tuple[TechnologyName, ...] = Field(min_length=1, description="Technologies that can use the part.")
+    sources: tuple[Source, ...] = Field(description="Where the figures were read.")
 
 
 class SwitchPart(Part):
     """A switch; ``ports`` lists the alternative ways to run it, by rate."""
 
-    ports: tuple[PortSet, ...]
-    latency_ns: Positive | None = None
-    buffer_bytes: Positive | None = None
-    power_w: Positive | None = None
-    linear_fdb_cap: Annotated[int, Field(ge=1)] | None = None
-    asic: str | None = None
-    sonic_hwsku: str | None = None
+    ports: tuple[PortSet, ...] = Field(min_length=1, max_length=32, description="Alternative ways to run it, by rate.")
+    latency_ns: Positive | None = Field(default=None, description="Time from port to port in nanoseconds.")
+    buffer_bytes: Positive | None = Field(default=None, description="Shared packet buffer in bytes.")
+    power_w: Positive | None = Field(default=None, description="Typical power without active optics, in watts.")
+    linear_fdb_cap: Annotated[int, Field(strict=True, ge=1, le=65_536)] | None = Field(
+        default=None, description="Entries of the linear forwarding table."
+    )
+    asic: Line | None = Field(default=None, description="The switching chip.")
+    sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by.")
 
 
 class NicPart(Part):
     """A network adapter of one GPU."""
 
-    ports: tuple[PortSet, ...]
+    ports: tuple[PortSet, ...] = Field(min_length=1, max_length=32, description="Alternative ways to run it, by rate.")
 
 
 class HostPart(Part):
     """A server."""
 
-    gpus: Annotated[int, Field(ge=1, le=64)]
-    rails: Annotated[int, Field(ge=1, le=64)]
-    nic: str
-    inside_host_gbytes_per_s: Positive | None = None
-    """Rate of one GPU on the network inside the host, one way."""
-    gpu_peak_tflops: dict[Literal["bf16", "fp16", "fp8", "fp32"], Positive] = {}
-    """Dense arithmetic peak of one GPU by precision."""
+    gpus: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(description="GPUs per host.")
+    rails: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(description="NICs of the compute fabric per host.")
+    nic: PartName = Field(description="NIC part that each rail has.")
+    inside_host_gbytes_per_s: Positive | None = Field(
+        default=None, description="Rate of one GPU on the network inside the host, one way, in GB/s."
+    )
+    gpu_peak_tflops: dict[Precision, Positive] = Field(
+        default={}, description="Dense arithmetic peak of one GPU by precision, in TFLOPS."
+    )
 
 
 class CablePart(Part):
     """A cable; one cable may carry several links."""
 
+    rate_gbps: Positive = Field(description="Rate of each link in Gb/s.")
+    links: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
+        default=1, description="Links that one cable carries."
+    )
+    medium: Literal["copper", "multimode", "singlemode", "active-optical"] = Field(description="What carries light.")
+    max_length_m: Positive | None = Field(default=None, description="Longest length in metres.")
+    power_w: Positive | None = Field(default=None, description="Power of the module at one end, in watts.")
+
+
+class Preference(Section):
+    """Which parts ``auto`` tries, in order, for one rate."""
+
+    technologies: tuple[TechnologyName, ...]
     rate_gbps: Positive
-    """Rate of each link."""
-    links: Annotated[int, Field(ge=1, le=8)] = 1
-    medium: Literal["copper", "multimode", "singlemode", "active-optical"]
-    max_length_m: Positive | None = None
-    power_w: Positive | None = None
+    parts: tuple[PartName, ...]
+
+
+class CablePreference(Section):
+    """Which cables ``auto`` tries, in order, for one rate and number of links."""
+
+    rate_gbps: Positive
+    links: Annotated[int, Field(strict=True, ge=1, le=8)]
+    parts: tuple[PartName, ...]
+
+
+class TechnologyData(Section):
+    """What a declaration may ask of a technology."""
+
+    max_lmc: Annotated[int, Field(strict=True, ge=0, le=7)]
+    mtus: tuple[int, ...] = ()
+    """MTUs that links can have; empty: any."""
+    sources: tuple[Source, ...] = ()
+
+
+class Defaults(Section):
+    """What ``auto`` means, as data."""
+
+    hosts: tuple[Preference, ...]
+    switches: tuple[Preference, ...]
+    cables: tuple[CablePreference, ...]
+    lengths_m: dict[RunName, Positive]
+    technologies: dict[TechnologyName, TechnologyData]
 
 
 class Catalog(Section):
-    """All parts by name."""
+    """All parts by name, and what ``auto`` picks of them."""
 
     switches: dict[str, SwitchPart]
     nics: dict[str, NicPart]
     hosts: dict[str, HostPart]
     cables: dict[str, CablePart]
+    defaults: Defaults

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-AUTO = "auto"
+AUTO: Final = "auto"
+MAX_HOSTS: Final = 1_000_000
 Auto = Literal["auto"]
-Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Count = Annotated[int, Field(strict=True, ge=1, le=MAX_HOSTS)]
+Expected = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
+Flag = Annotated[bool, Field(strict=True)]
 Name = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-PartName = Annotated[str, Field(min_length=1, max_length=63)]
+PartName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
+Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Claim = Literal["reach", "deadlock", "balance"]
+PartKind = Literal["switches", "nics", "hosts", "cables"]
+
+
+def _as_text(value: object) -> object:
+    """Let a person write one host as a plain number."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+HostRanges = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int), Field(max_length=4000)]
+"""Hosts counted from 1: ``all``, ``17``, ``1-32`` or ``1-8,17``."""
 
 
 class Section(BaseModel):
@@ -23,167 +37,237 @@ class Section(BaseModel):
 class FabricSection(Section):
     """What the fabric is called."""
 
-    name: Name
+    name: Name = Field(description="Name of the fabric: letters, digits, dots, dashes and underscores.")
 
 
 class SiteSection(Section):
     """Where the fabric stands and from where it is managed."""
 
-    facility: str = ""
-    jurisdiction: str = ""
-    management: tuple[str, ...] = ()
+    facility: Line = Field(default="", description="The building or hall where every device stands.")
+    jurisdiction: Line = Field(default="", description="The country or legal area whose law applies, as DE or EU.")
+    management: tuple[Line, ...] = Field(
+        default=(), max_length=1000, description="Address prefixes of the management network, as 10.0.0.0/16."
+    )
 
 
 class ExtraEndpoint(Section):
     """An endpoint that is no host: a management server, storage, a gateway."""
 
-    name: Name
-    ports: Annotated[int, Field(ge=1, le=1024)]
-    where: str = AUTO
-    """``auto`` (free host ports of the last unit), ``leaf``, ``spine``, ``core``, or one switch, as ``leaf-008``."""
+    name: Name = Field(description="Name of the endpoint, unlike any other node.")
+    ports: Annotated[int, Field(strict=True, ge=1, le=1024)] = Field(description="Ports of it on this fabric.")
+    where: Name = Field(
+        default=AUTO,
+        description="auto (free host ports of the last unit), leaf, spine, core, or one switch, as leaf-008.",
+    )
 
 
 class HostsSection(Section):
     """The servers: how many, of which part, in units of how many."""
 
-    count: Count
-    part: PartName = AUTO
-    gpus: Annotated[int, Field(ge=1, le=64)] | Auto = AUTO
-    rails: Annotated[int, Field(ge=1, le=64)] | Auto = AUTO
-    """NICs of the compute fabric per host."""
-    rate_gbps: Annotated[float, Field(gt=0, le=10_000)] | Auto = AUTO
-    """Rate of one NIC port. A NIC has one port per plane."""
-    unit_size: Count | Auto = AUTO
-    """Hosts of one scalable unit (rail-optimised, rail-only) or of one leaf (fat-tree)."""
-    extra_endpoints: tuple[ExtraEndpoint, ...] = ()
+    count: Count = Field(description="Number of hosts.")
+    part: PartName = Field(default=AUTO, description="Host part; auto: the first of the catalogue that has the rate.")
+    nic: PartName = Field(default=AUTO, description="NIC part; auto: the NIC of the host part.")
+    gpus: Annotated[int, Field(strict=True, ge=1, le=64)] | Auto = Field(
+        default=AUTO, description="GPUs per host; auto: from the host part."
+    )
+    rails: Annotated[int, Field(strict=True, ge=1, le=64)] | Auto = Field(
+        default=AUTO, description="NICs of the compute fabric per host; auto: from the host part."
+    )
+    rate_gbps: Annotated[float, Field(strict=True, gt=0, le=10_000)] | Auto = Field(
+        default=AUTO,
+        description="Rate of one NIC port in Gb/s; a NIC has one port per plane. auto: the fastest of the NIC.",
+    )
+    unit_size: Count | Auto = Field(
+        default=AUTO,
+        description="Hosts of one scalable unit (rail-optimised, rail-only) or of one leaf (fat-tree); "
+        "auto: as many as a leaf holds at the declared oversubscription.",
+    )
+    extra_endpoints: tuple[ExtraEndpoint, ...] = Field(
+        default=(), max_length=1000, description="Endpoints that are no hosts, as management servers."
+    )
 
 
 class TopologySection(Section):
     """The shape of the fabric and the switches of each tier."""
 
-    kind: Literal["rail-optimised", "fat-tree", "rail-only", "cabling"] = "rail-optimised"
-    planes: Annotated[int, Field(ge=1, le=8)] = 1
-    tiers: Annotated[int, Field(ge=1, le=3)] | Auto = AUTO
-    leaf: PartName = AUTO
-    spine: PartName = AUTO
-    core: PartName = AUTO
-    oversubscription: Annotated[float, Field(ge=1, le=64)] = 1.0
-    """Host bandwidth over uplink bandwidth at the leaf."""
-    cabling: str | None = None
-    """Path of a cabling list, relative to the declaration; only with ``kind: cabling``."""
+    kind: Literal["rail-optimised", "fat-tree", "rail-only", "cabling"] = Field(
+        default="rail-optimised", description="How leaves, spines and cores join; cabling: as a list of cables says."
+    )
+    planes: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
+        default=1, description="Separate fabrics side by side; each NIC has one port on each."
+    )
+    tiers: Annotated[int, Field(strict=True, ge=1, le=3)] | Auto = Field(
+        default=AUTO, description="Levels of switches; auto: as few as reach every leaf."
+    )
+    leaf: PartName = Field(
+        default=AUTO, description="Switch part of the leaves; auto: by technology, rate and unit size."
+    )
+    spine: PartName = Field(default=AUTO, description="Switch part of the spines; auto: as the leaves.")
+    core: PartName = Field(default=AUTO, description="Switch part of the cores; auto: as the spines.")
+    oversubscription: Annotated[float, Field(strict=True, ge=1, le=64)] = Field(
+        default=1.0, description="Host bandwidth over uplink bandwidth at the leaf; 1 is non-blocking."
+    )
+    cabling: Annotated[str, Field(min_length=1, max_length=1024)] | None = Field(
+        default=None, description="Path of a cabling list (CSV), relative to the declaration; only with kind: cabling."
+    )
 
 
 class CableRun(Section):
     """The cables between two tiers."""
 
-    part: PartName = AUTO
-    length_m: Annotated[float, Field(gt=0, le=100_000)] | Auto = AUTO
+    part: PartName = Field(
+        default=AUTO, description="Cable part; auto: the first of the catalogue that reaches the length."
+    )
+    length_m: Annotated[float, Field(strict=True, gt=0, le=100_000)] | Auto = Field(
+        default=AUTO, description="Length in metres; auto: the default that the catalogue states for this run."
+    )
 
 
 class CablesSection(Section):
     """Cable parts and lengths per pair of tiers."""
 
-    host_leaf: CableRun = CableRun()
-    leaf_spine: CableRun = CableRun()
-    spine_core: CableRun = CableRun()
+    host_leaf: CableRun = Field(default=CableRun(), description="Cables from NICs to leaves.")
+    leaf_spine: CableRun = Field(default=CableRun(), description="Cables from leaves to spines.")
+    spine_core: CableRun = Field(default=CableRun(), description="Cables from spines to cores.")
 
 
 class RoutingSection(Section):
     """How packets find their way."""
 
-    engine: Literal["auto", "fat-tree", "updown", "ecmp"] = AUTO
-    lmc: Annotated[int, Field(ge=0, le=7)] = 0
-    """LID mask control: each endpoint answers to 2**lmc addresses."""
-    roots: tuple[str, ...] = ()
-    """Switches that are roots for ``updown``; empty: the top tier."""
+    engine: Literal["auto", "fat-tree", "updown", "ecmp"] = Field(
+        default=AUTO, description="Routing engine; auto: that of the technology."
+    )
+    lmc: Annotated[int, Field(strict=True, ge=0, le=7)] = Field(
+        default=0, description="LID mask control: each endpoint answers to 2**lmc addresses; 0 where there are no LIDs."
+    )
+    roots: tuple[Name, ...] = Field(
+        default=(), max_length=10_000, description="Switches that are roots for updown; empty: the top tier."
+    )
 
 
 class LosslessSection(Section):
     """The traffic class that must not lose a packet, and the class that carries congestion notifications."""
 
-    priority: Annotated[int, Field(ge=0, le=7)] = 3
-    dscp: Annotated[int, Field(ge=0, le=63)] = 26
-    cnp_priority: Annotated[int, Field(ge=0, le=7)] = 6
-    cnp_dscp: Annotated[int, Field(ge=0, le=63)] = 48
-    mtu: Annotated[int, Field(ge=256, le=65_535)] | Auto = AUTO
+    priority: Annotated[int, Field(strict=True, ge=0, le=7)] = Field(default=3, description="Priority of RDMA traffic.")
+    dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = Field(default=26, description="DSCP of RDMA traffic.")
+    cnp_priority: Annotated[int, Field(strict=True, ge=0, le=7)] = Field(
+        default=6, description="Priority of congestion notification packets."
+    )
+    cnp_dscp: Annotated[int, Field(strict=True, ge=0, le=63)] = Field(
+        default=48, description="DSCP of congestion notification packets."
+    )
+    mtu: Annotated[int, Field(strict=True, ge=256, le=65_535)] | Auto = Field(
+        default=AUTO, description="MTU in bytes; auto: the technology's default."
+    )
 
 
 class TenantSpec(Section):
-    """One tenant and the hosts that are its own, as ``1-32`` or ``1-8,17``."""
+    """One tenant and the hosts that are its own."""
 
-    name: Name
-    hosts: str
+    name: Name = Field(description="Name of the tenant, unlike any other.")
+    hosts: HostRanges = Field(description="Hosts of the tenant, counted from 1, as 1-32 or 1-8,17.")
 
 
 class JobSpec(Section):
     """One training job: the model, how it is split, and what a GPU-hour costs."""
 
-    name: Name
-    hosts: str = "all"
-    parameters: Annotated[float, Field(gt=0, le=1e15)]
-    tensor_parallel: Annotated[int, Field(ge=1, le=4096)] = 8
-    pipeline_parallel: Annotated[int, Field(ge=1, le=4096)] = 1
-    data_parallel: Annotated[int, Field(ge=1, le=1_000_000)] | Auto = AUTO
-    precision: Literal["bf16", "fp16", "fp8", "fp32"] = "bf16"
-    global_batch: Count
-    """Sequences per step over the whole job."""
-    sequence_length: Count
-    utilisation: Annotated[float, Field(gt=0, le=1)]
-    """Achieved share of peak arithmetic rate while computing."""
-    gpu_hour_price: Annotated[float, Field(ge=0, le=10_000)]
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    name: Name = Field(description="Name of the job, unlike any other.")
+    hosts: HostRanges = Field(default="all", description="Hosts that the job runs on, counted from 1, as 1-32; or all.")
+    parameters: Annotated[float, Field(strict=True, gt=0, le=1e15)] = Field(
+        description="Parameters of the model, as 70e9."
+    )
+    tensor_parallel: Annotated[int, Field(strict=True, ge=1, le=4096)] = Field(
+        default=8, description="GPUs that share each layer."
+    )
+    pipeline_parallel: Annotated[int, Field(strict=True, ge=1, le=4096)] = Field(
+        default=1, description="Groups of layers, one after the other."
+    )
+    data_parallel: Annotated[int, Field(strict=True, ge=1, le=1_000_000)] | Auto = Field(
+        default=AUTO, description="Copies of the model; auto: the GPUs of the job over the other two degrees."
+    )
+    precision: Literal["bf16", "fp16", "fp8", "fp32"] = Field(
+        default="bf16", description="Number format of the arithmetic."
+    )
+    global_batch: Count = Field(description="Sequences per step over the whole job.")
+    sequence_length: Count = Field(description="Tokens per sequence.")
+    utilisation: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
+        description="Achieved share of the peak arithmetic rate while computing, as 0.4."
+    )
+    gpu_hour_price: Annotated[float, Field(strict=True, ge=0, le=10_000)] = Field(
+        description="Price of one GPU for one hour, in the currency below."
+    )
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = Field(
+        default="USD", description="Currency of the price, as three capital letters."
+    )
 
 
 class ClaimsSection(Section):
     """What must be proved before anything is rendered."""
 
-    required: tuple[Claim, ...] = ("reach", "deadlock", "balance")
-    balance_threshold: Annotated[float, Field(ge=1, le=1_000_000)] | Auto = AUTO
-    """Worst load of a directed link, in flows at NIC rate; ``auto``: the declared oversubscription."""
-    max_hops: Annotated[int, Field(ge=1, le=64)] | Auto = AUTO
-    """Most switches on a path; ``auto``: twice the tiers less one."""
+    required: tuple[Claim, ...] = Field(
+        default=("reach", "deadlock", "balance"), max_length=16, description="Claims that must be proved."
+    )
+    balance_threshold: Annotated[float, Field(strict=True, ge=1, le=1_000_000)] | Auto = Field(
+        default=AUTO,
+        description="Worst load of a directed link, in flows at NIC rate; auto: the declared oversubscription.",
+    )
+    max_hops: Annotated[int, Field(strict=True, ge=1, le=64)] | Auto = Field(
+        default=AUTO, description="Most switches on a path; auto: twice the tiers less one."
+    )
 
 
 class PolicySection(Section):
     """Choices that are the operator's own."""
 
-    latency_us: Annotated[float, Field(ge=0, le=1_000_000)] | Auto = AUTO
-    """End-to-end latency of a message; ``auto``: the technology's default, printed with its source."""
-    inside_host_gbytes_per_s: Annotated[float, Field(gt=0, le=100_000)] | Auto = AUTO
-    """Rate of one GPU on the network inside the host; ``auto``: from the host part."""
-    render_unproved: bool = False
-    """Write device files even though a required claim is not proved; recorded in the manifest."""
+    latency_us: Annotated[float, Field(strict=True, ge=0, le=1_000_000)] | Auto = Field(
+        default=AUTO, description="End-to-end latency of a message in microseconds; auto: the technology's default."
+    )
+    inside_host_gbytes_per_s: Annotated[float, Field(strict=True, gt=0, le=100_000)] | Auto = Field(
+        default=AUTO,
+        description="Rate of one GPU on the network inside the host, one way, in GB/s; auto: from the host part.",
+    )
+    render_unproved: Flag = Field(
+        default=False,
+        description="Write device files even though a required claim is not proved; recorded in the manifest.",
+    )
 
 
 class ExpectSection(Section):
     """Counts from a plan or a bill of materials that the declaration must reproduce; each difference is a problem."""
 
-    hosts: int | None = None
-    gpus: int | None = None
-    units: int | None = None
-    leaf: int | None = None
-    spine: int | None = None
-    core: int | None = None
-    host_leaf: int | None = None
-    leaf_spine: int | None = None
-    spine_core: int | None = None
+    hosts: Expected | None = Field(default=None, description="Hosts that the plan counts.")
+    gpus: Expected | None = Field(default=None, description="GPUs that the plan counts.")
+    units: Expected | None = Field(default=None, description="Scalable units that the plan counts.")
+    leaf: Expected | None = Field(default=None, description="Leaf switches that the plan counts.")
+    spine: Expected | None = Field(default=None, description="Spine switches that the plan counts.")
+    core: Expected | None = Field(default=None, description="Core switches that the plan counts.")
+    host_leaf: Expected | None = Field(default=None, description="Cables from hosts to leaves that the plan counts.")
+    leaf_spine: Expected | None = Field(default=None, description="Cables from leaves to spines that the plan counts.")
+    spine_core: Expected | None = Field(default=None, description="Cables from spines to cores that the plan counts.")
 
 
 class FabricSpec(Section):
-    """The whole declaration."""
+    """The declaration of one fabric."""
 
-    fabric: FabricSection
-    technology: Literal["infiniband", "roce"]
-    site: SiteSection = SiteSection()
-    hosts: HostsSection
-    topology: TopologySection = TopologySection()
-    cables: CablesSection = CablesSection()
-    routing: RoutingSection = RoutingSection()
-    lossless: LosslessSection = LosslessSection()
-    tenants: tuple[TenantSpec, ...] = ()
-    jobs: tuple[JobSpec, ...] = ()
-    claims: ClaimsSection = ClaimsSection()
-    policy: PolicySection = PolicySection()
-    expect: ExpectSection = ExpectSection()
-    parts: dict[Literal["switches", "nics", "hosts", "cables"], dict[str, dict[str, object]]] = {}
-    """Parts of the user's own, in the form of the catalogue; they win over catalogue parts of the same name."""
+    fabric: FabricSection = Field(description="What the fabric is called.")
+    technology: Literal["infiniband", "roce"] = Field(description="How RDMA is carried.")
+    site: SiteSection = Field(
+        default=SiteSection(), description="Where the fabric stands and from where it is managed."
+    )
+    hosts: HostsSection = Field(description="The servers: how many, of which part, in units of how many.")
+    topology: TopologySection = Field(default=TopologySection(), description="The shape and the switches of each tier.")
+    cables: CablesSection = Field(default=CablesSection(), description="Cable parts and lengths per pair of tiers.")
+    routing: RoutingSection = Field(default=RoutingSection(), description="How packets find their way.")
+    lossless: LosslessSection = Field(default=LosslessSection(), description="Traffic classes and their marks.")
+    tenants: tuple[TenantSpec, ...] = Field(default=(), max_length=10_000, description="Who owns which hosts.")
+    jobs: tuple[JobSpec, ...] = Field(default=(), max_length=64, description="Training jobs to predict and simulate.")
+    claims: ClaimsSection = Field(
+        default=ClaimsSection(), description="What must be proved before anything is rendered."
+    )
+    policy: PolicySection = Field(default=PolicySection(), description="Choices that are the operator's own.")
+    expect: ExpectSection = Field(default=ExpectSection(), description="Counts of a plan that must be reproduced.")
+    parts: dict[PartKind, dict[PartName, dict[str, object]]] = Field(
+        default={},
+        description="Parts of your own, in the form of the catalogue. A part of a known name, or with base: NAME, "
+        "keeps the figures that are not given here.",
+    )

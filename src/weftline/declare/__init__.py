@@ -1,0 +1,18 @@
+"""YAML becomes a checked declaration and a resolved design; the parts catalogue is read here too."""
+
+from weftline.declare.catalog import load_catalog
+from weftline.declare.checks import check_spec
+from weftline.declare.read import Declaration, parse_spec, read_spec
+from weftline.declare.resolve import resolve_spec
+from weftline.declare.schema import spec_schema, starter
+
+__all__ = [
+    "Declaration",
+    "check_spec",
+    "load_catalog",
+    "parse_spec",
+    "read_spec",
+    "resolve_spec",
+    "spec_schema",
+    "starter",
+]

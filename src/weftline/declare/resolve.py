@@ -1,0 +1,147 @@
+"""Every ``auto`` of a declaration gets its meaning, so that later stages decide nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from types import MappingProxyType
+
+from weftline.declare.cables import choose_runs
+from weftline.declare.checks import check_degrees
+from weftline.declare.choose import (
+    Desk,
+    HostChoice,
+    choose_above,
+    choose_host,
+    choose_leaf,
+    largest_unit,
+    slots_per_host,
+)
+from weftline.declare.own import add_own_parts
+from weftline.declare.problems import order_problems
+from weftline.declare.ranges import Interval, expand_ranges, parse_ranges
+from weftline.declare.read import Declaration, canonical_json
+from weftline.errors import Problem
+from weftline.model.design import ResolvedSpec, RunPart, TierPart
+from weftline.model.parts import Catalog, PortSet, SwitchPart
+from weftline.model.spec import AUTO, FabricSpec
+
+
+def resolve_spec(declaration: Declaration, catalog: Catalog) -> ResolvedSpec | tuple[Problem, ...]:
+    """Resolve every ``auto``, look parts up, list hosts; refuse what the technology or a part cannot do."""
+    spec, places = declaration.spec, declaration.places
+    whole = add_own_parts(spec, catalog, places)
+    if isinstance(whole, list):
+        return order_problems(whole, places.file)
+    desk = Desk(spec, whole, places)
+    _check_technology(desk)
+    design = _resolve(desk)
+    if design is None or desk.problems:
+        return order_problems(desk.problems, places.file)
+    return design
+
+
+def _resolve(desk: Desk) -> ResolvedSpec | None:
+    spec = desk.spec
+    choice = choose_host(desk)
+    if choice is None:
+        return None
+    gpus = choice.host.gpus if spec.hosts.gpus == AUTO else spec.hosts.gpus
+    rails = choice.host.rails if spec.hosts.rails == AUTO else spec.hosts.rails
+    desk.problems.extend(check_degrees(tuple(enumerate(spec.jobs)), spec.hosts.count, gpus, desk.places))
+    tiers = _tiers(desk, choice, rails)
+    if tiers is None:
+        return None
+    runs = choose_runs(desk, choice, tiers[0].per_cage)
+    unit = _unit_size(desk, tiers[0], rails)
+    listed: dict[tuple[Interval, ...], tuple[int, ...]] = {}
+    return ResolvedSpec(
+        spec=spec,
+        digest=_digest(spec, choice, tiers, runs),
+        host_name=choice.name,
+        host=choice.host,
+        nic=choice.nic,
+        gpus=gpus,
+        rails=rails,
+        rate_gbps=choice.ports.rate_gbps,
+        unit_size=unit,
+        leaf=tiers[0],
+        spine=tiers[1],
+        core=tiers[2],
+        host_leaf=runs[0],
+        leaf_spine=runs[1],
+        spine_core=runs[2],
+        tenant_hosts=tuple(_hosts(tenant.hosts, spec.hosts.count, listed) for tenant in spec.tenants),
+        job_hosts=tuple(_hosts(job.hosts, spec.hosts.count, listed) for job in spec.jobs),
+        cabling_path=spec.topology.cabling,
+        places=MappingProxyType(desk.places.all()),
+    )
+
+
+def _check_technology(desk: Desk) -> None:
+    """Refuse what the technology does not have at all, by the catalogue's data."""
+    spec = desk.spec
+    data = desk.catalog.defaults.technologies.get(spec.technology)
+    if data is None:
+        return
+    if spec.routing.lmc > data.max_lmc:
+        message = f"routing.lmc is {spec.routing.lmc}; {spec.technology} allows at most {data.max_lmc}"
+        hint = "remove lmc" if data.max_lmc == 0 else f"write a number from 0 to {data.max_lmc}"
+        desk.note("capability.lmc", message, hint, desk.places.value("routing", "lmc"))
+    mtu = spec.lossless.mtu
+    if mtu != AUTO and data.mtus and mtu not in data.mtus:
+        message = f"lossless.mtu is {mtu}, which {spec.technology} does not have"
+        hint = f"write one of {', '.join(str(known) for known in data.mtus)}, or auto"
+        desk.note("capability.mtu", message, hint, desk.places.value("lossless", "mtu"))
+
+
+def _tiers(desk: Desk, choice: HostChoice, rails: int) -> tuple[TierPart, TierPart, TierPart] | None:
+    topology = desk.spec.topology
+    leaf = choose_leaf(desk, choice, rails)
+    if leaf is None:
+        return None
+    spine = choose_above(desk, "spine", topology.spine, leaf)
+    core = choose_above(desk, "core", topology.core, spine or leaf)
+    if spine is None or core is None:
+        return None
+    return _tier(leaf), _tier(spine), _tier(core)
+
+
+def _tier(entry: tuple[str, SwitchPart, PortSet]) -> TierPart:
+    name, part, ports = entry
+    return TierPart(name, part, ports.count, ports.rate_gbps, ports.per_cage)
+
+
+def _unit_size(desk: Desk, leaf: TierPart, rails: int) -> int:
+    hosts, topology = desk.spec.hosts, desk.spec.topology
+    if hosts.unit_size != AUTO:
+        return hosts.unit_size
+    per_host = slots_per_host(desk, rails)
+    unit = largest_unit(leaf.ports, per_host, topology.oversubscription)
+    if unit == 0 and topology.kind != "cabling":
+        message = f"a leaf {leaf.name} has {leaf.ports} ports"
+        message += f": too few for the {per_host} port(s) of one host and their uplinks"
+        desk.note("spec.unit-size", message, "choose a leaf with more ports, or kind: rail-optimised",
+                  desk.places.value("topology", "leaf"))  # fmt: skip
+    return max(unit, 1)
+
+
+def _hosts(text: str, count: int, listed: dict[tuple[Interval, ...], tuple[int, ...]]) -> tuple[int, ...]:
+    """List host indices once per distinct range, so that many jobs on all hosts cost little."""
+    ranges = parse_ranges(text, count)
+    if isinstance(ranges, str):  # refused when the declaration was read
+        return ()
+    if ranges not in listed:
+        listed[ranges] = expand_ranges(ranges)
+    return listed[ranges]
+
+
+def _digest(spec: FabricSpec, choice: HostChoice, tiers: tuple[TierPart, ...], runs: tuple[RunPart, ...]) -> str:
+    """Digest the declaration and the parts that it uses; order of keys, comments and spacing do not count."""
+    content = {
+        "spec": spec.model_dump(mode="json"),
+        "host": [choice.name, choice.host.model_dump(mode="json")],
+        "nic": choice.nic.model_dump(mode="json"),
+        "tiers": [[tier.name, tier.part.model_dump(mode="json")] for tier in tiers],
+        "runs": [[run.name, run.part.model_dump(mode="json") if run.part else None, run.length_m] for run in runs],
+    }
+    return hashlib.sha256(canonical_json(content).encode()).hexdigest()
