@@ -42,7 +42,7 @@ bench: setup $(STAMPS)/dev ## Measure, print a table, write out/bench.json
 	@$(BIN)/python -m benchmarks
 
 lint: setup $(STAMPS)/dev ## Check style, types, contracts between rooms, and dependencies
-	@status=0; for check in "ruff check" "ruff format --check" pyright "lint-imports --no-cache" "deptry src"; do \
+	@status=0; for check in "ruff check" "ruff format --check" pyright "lint-imports --no-cache --no-logo" "deptry src"; do \
 	  echo "-- $$check" >&2; $(BIN)/$$check || status=1; done; exit $$status
 
 format: setup $(STAMPS)/dev ## Format the code and mend what can be mended
