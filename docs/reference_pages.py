@@ -1,4 +1,4 @@
-"""The reference pages that are made from the code: commands, declaration, errors."""
+"""The reference pages that are made from the code: commands, declaration, parts, errors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 from weftline import declare
 from weftline.app.explain import Explanation, read_explanations
 from weftline.cli.main import app
+from weftline.model.parts import Catalog, Part
 
 MADE = "<!-- Made from the code: do not edit. -->\n\n"
 
@@ -24,6 +25,7 @@ def write_pages(docs: Path) -> None:
     pages = {
         "commands.md": command_page(),
         "declaration.md": declaration_page(declare.spec_schema()),
+        "parts.md": parts_page(declare.load_catalog()),
         "errors.md": error_page(read_explanations()),
     }
     for name, text in pages.items():
@@ -82,7 +84,9 @@ def declaration_page(schema: dict[str, Any]) -> str:
 def describe_key(name: str, about: dict[str, Any], *, required: bool) -> str:
     """Describe one key as a row of a table."""
     default = "required" if required else ""
-    if about.get("default") is not None:
+    if isinstance(about.get("default"), dict):
+        default = "see there"
+    elif about.get("default") is not None:
         default = f"`{json.dumps(about['default'])}`"
     return f"| `{name}` | {escape(describe_type(about))} | {escape(default)} | {escape(about.get('description', ''))} |"
 
@@ -94,7 +98,8 @@ def describe_type(about: dict[str, Any]) -> str:
             kinds = [describe_type(kind) for kind in about[several] if kind.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
     if "$ref" in about:
-        return about["$ref"].rsplit("/", 1)[-1]
+        name = about["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
     if "enum" in about:
         return ", ".join(f"`{value}`" for value in about["enum"])
     if "const" in about:
@@ -109,6 +114,39 @@ def describe_bounds(about: dict[str, Any]) -> str:
     signs = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}
     bounds = [f"{sign} {about[key]}" for key, sign in signs.items() if key in about]
     return f" ({', '.join(bounds)})" if bounds else ""
+
+
+def parts_page(catalog: Catalog) -> str:
+    """List every part of the catalogue with its figures and their sources."""
+    kinds = {"Switches": catalog.switches, "NICs": catalog.nics, "Hosts": catalog.hosts, "Cables": catalog.cables}
+    parts = [
+        "# Parts\n",
+        "The parts that a declaration may name. A figure without a public source is absent; give it under `parts`.\n",
+    ]
+    for title, catalogue in kinds.items():
+        parts += [f"## {title}\n"]
+        for name, part in catalogue.items():
+            parts += [f"### {name}\n", describe_part(part)]
+    return "\n".join(parts)
+
+
+def describe_part(part: Part) -> str:
+    """Describe one part: its title, a table of figures, and where they were read."""
+    figures = part.model_dump(mode="json", exclude_none=True, exclude_defaults=True, exclude={"title", "sources"})
+    rows = [f"| `{key}` | {escape(describe_value(value))} |" for key, value in figures.items()]
+    sources = [f"- {', '.join(source.figures)}: {source.text} ({source.date})" for source in part.sources]
+    table = "| figure | value |\n|---|---|\n" + "\n".join(rows)
+    return f"{part.title}\n\n{table}\n\n" + "\n".join(sources) + "\n"
+
+
+def describe_value(value: Any) -> str:
+    """Write a value of a part for people."""
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return ", ".join(f"{key} {describe_value(inner)}" for key, inner in pairs)
+    if isinstance(value, list):
+        return "; ".join(describe_value(inner) for inner in cast("list[Any]", value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def error_page(explanations: dict[str, Explanation]) -> str:
