@@ -71,6 +71,8 @@ def test_a_room_without_a_floor_is_refused(house: Path) -> None:
     (attic / "__init__.py").write_text('"""A room that no floor names."""\n', encoding="utf-8")
     tool = Path(sys.executable).with_name("lint-imports")
     environment = {**os.environ, "PYTHONPATH": str(house / "src"), "COLUMNS": "200"}
-    done = subprocess.run([tool, "--no-cache", "--no-logo"], cwd=house, env=environment, check=False, capture_output=True, text=True)
+    done = subprocess.run(
+        [tool, "--no-cache", "--no-logo"], cwd=house, env=environment, check=False, capture_output=True, text=True
+    )
     assert done.returncode != 0
     assert "attic" in done.stdout + done.stderr
