@@ -10,6 +10,8 @@ from weftline.compile.clos import host_links, leaf_links, plan_nodes, spine_link
 from weftline.compile.columns import CableColumns, LinkColumns, assemble, concat_links
 from weftline.compile.extras import check_extras, place_extras
 from weftline.compile.plan import ClosPlan, plan_clos
+from weftline.compile.reading import read_cabling
+from weftline.compile.wiring import wire_cabling
 from weftline.errors import Place, Problem
 from weftline.model.design import ResolvedSpec, RunPart
 from weftline.model.fabric import Fabric
@@ -25,9 +27,18 @@ def build_fabric(design: ResolvedSpec, cabling_text: str | None = None) -> Fabri
     if problems:
         return problems
     if design.spec.topology.kind == "cabling":
-        return (Problem("spec.cabling-missing", "no list", "", Place("", path="topology.cabling")),)
+        return _build_listed(design, cabling_text)
     plan = plan_clos(design)
     return plan if isinstance(plan, tuple) else _build_clos(design, plan)
+
+
+def _build_listed(design: ResolvedSpec, text: str | None) -> Fabric | tuple[Problem, ...]:
+    if text is None:
+        where = Place(file="", path="topology.cabling")
+        hint = "name the CSV file in topology.cabling"
+        return (Problem("spec.cabling-missing", "kind: cabling needs a cabling list", hint, where),)
+    listed = read_cabling(text, design.cabling_path or "cabling list")
+    return listed if isinstance(listed, tuple) else wire_cabling(design, listed)
 
 
 def _build_clos(design: ResolvedSpec, plan: ClosPlan) -> Fabric | tuple[Problem, ...]:

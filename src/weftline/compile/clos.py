@@ -49,13 +49,8 @@ def plan_nodes(plan: ClosPlan, extra_names: tuple[str, ...], extra_ports: tuple[
         *name_nodes(Tier.SPINE, counts[3]),
         *name_nodes(Tier.CORE, counts[4]),
     ]
-    blocks = [
-        _host_block(plan),
-        _extra_block(len(extra_names)),
-        _leaf_block(plan),
-        _spine_block(plan),
-        _core_block(plan),
-    ]
+    ends = [_host_block(plan), _extra_block(plan, len(extra_names))]
+    blocks = [*ends, _leaf_block(plan), _spine_block(plan), _core_block(plan)]
     plane, rail, unit, group, component = (
         np.concatenate([block[i] for block in blocks]).astype(np.int32) for i in range(5)
     )
@@ -83,8 +78,9 @@ def _host_block(plan: ClosPlan) -> list[I64]:
     return [plane, nil, np.arange(plan.hosts, dtype=np.int64) // plan.unit_size, nil, nil]
 
 
-def _extra_block(count: int) -> list[I64]:
-    return [np.full(count, NIL, dtype=np.int64)] * 5
+def _extra_block(plan: ClosPlan, count: int) -> list[I64]:
+    nil = np.full(count, NIL, dtype=np.int64)
+    return [nil if plan.planes > 1 else np.zeros(count, dtype=np.int64), nil, nil, nil, nil]
 
 
 def _leaf_block(plan: ClosPlan) -> list[I64]:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from weftline.kernels.column import F64, I8, I32, I64, NIL
+from weftline.compile.parts import uniform_value
+from weftline.kernels.column import F64, I8, I32, NIL
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric, NodeKind, Tier
 
@@ -66,11 +68,6 @@ def concat_links(runs: Sequence[LinkColumns]) -> LinkColumns:
     return LinkColumns(
         *(np.concatenate([getattr(run, field) for run in runs]) for field in LinkColumns.__slots__)  # pyright: ignore[reportArgumentType]
     )
-
-
-def count_digits_cable(count: int) -> int:
-    """Count the digits that number ``count`` cables."""
-    return max(4, len(str(count)))
 
 
 def tenant_column(design: ResolvedSpec, nodes: int, hosts: int) -> I32:
@@ -144,14 +141,8 @@ def _device_rates(design: ResolvedSpec) -> F64:
     return np.array([design.rate_gbps, design.leaf.rate_gbps, design.spine.rate_gbps, design.core.rate_gbps])
 
 
-def _end_components(nodes: NodeColumns, node: I32, component: I32, is_end: I64 | np.ndarray) -> I32:
+def _end_components(nodes: NodeColumns, node: I32, component: I32, is_end: NDArray[np.bool_]) -> I32:
     """Give hosts and extra endpoints the component of all their ports, NIL where these differ."""
-    result = nodes.component.copy()
     ports = np.flatnonzero(is_end & (component != NIL))
-    low = np.full(len(result), np.iinfo(np.int32).max, dtype=np.int32)
-    high = fill(len(result), NIL)
-    np.minimum.at(low, node[ports], component[ports])
-    np.maximum.at(high, node[ports], component[ports])
-    ends = nodes.kind != NodeKind.SWITCH
-    result[ends] = np.where(low == high, high, NIL)[ends]
-    return result
+    shared = uniform_value(len(nodes.component), node[ports], component[ports])
+    return np.where(nodes.kind == NodeKind.SWITCH, nodes.component, shared).astype(np.int32)

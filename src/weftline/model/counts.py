@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchCounts:
-    """Switches per tier."""
-
-    leaf: int = 0
-    spine: int = 0
-    core: int = 0
-
-    @property
-    def total(self) -> int:
-        """Add the tiers up."""
-        return self.leaf + self.spine + self.core
-
-
-@dataclass(frozen=True, slots=True)
-class RunCounts:
-    """Links, or cables, per pair of tiers; those of extra endpoints stand apart, wherever they are plugged in."""
-
-    host_leaf: int = 0
-    leaf_spine: int = 0
-    spine_core: int = 0
-    extra: int = 0
-    other: int = 0
-    """Between any other pair, such as leaf to leaf on a ring."""
-
-    @property
-    def total(self) -> int:
-        """Add all up except those of extra endpoints."""
-        return self.host_leaf + self.leaf_spine + self.spine_core + self.other
-
-
-@dataclass(frozen=True, slots=True)
 class PlaneCounts:
-    """What one plane is made of; links without those of extra endpoints."""
+    """What one plane is made of; the links without those of extra endpoints."""
 
     plane: int
     endpoints: int
-    switches: SwitchCounts
-    links: RunCounts
+    switches: Mapping[str, int]
+    """By tier: ``leaf``, ``spine``, ``core``."""
+    links: int
 
 
 @dataclass(frozen=True, slots=True)
 class FabricCounts:
-    """How many of everything; ``links`` are logical, a cable may carry several."""
+    """How many of everything.
+
+    Ports, links and cables of extra endpoints stand apart: they are in no figure but their own three.
+    """
 
     hosts: int
     gpus: int
@@ -56,8 +30,17 @@ class FabricCounts:
     endpoints: int
     """NIC ports of hosts."""
     extra_endpoints: int
-    """Ports of endpoints that are no hosts; in no other figure except ``RunCounts.extra``."""
-    switches: SwitchCounts
-    cables: RunCounts
-    links: RunCounts
+    """Ports of endpoints that are no hosts."""
+    switches: Mapping[str, int]
+    """By tier: ``leaf``, ``spine``, ``core``."""
+    cables: Mapping[str, int]
+    """By pair of tiers: ``host_leaf``, ``leaf_spine``, ``spine_core``; a cable may carry several links."""
+    links: int
+    """Logical links between all pairs, such as leaf to leaf on a ring too."""
+    run_links: Mapping[str, int]
+    """Logical links by pair of tiers."""
+    extra_cables: int
+    extra_links: int
     by_plane: tuple[PlaneCounts, ...]
+    is_complete: bool = True
+    """False while a cabling list is still to be read: switches, cables and links are then 0."""
