@@ -14,6 +14,7 @@ from weftline.route.fattree import route_fat_tree
 from weftline.route.graph import Destinations, SwitchGraph, read_destinations, read_graph
 from weftline.route.names import find_roots, suggest
 from weftline.route.table import Tables, check_size
+from weftline.route.updown import route_ecmp, route_updown
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,20 @@ _ENGINES = (
         "link, and every path goes up and then down, so it is free of deadlock on one lane.",
         takes_roots=False,
         function=route_fat_tree,
+    ),
+    Engine(
+        "updown",
+        "Every path goes up and then down in one total order of the switches, so it is free of deadlock on one lane, "
+        "and all endpoints that cables connect reach each other.",
+        takes_roots=True,
+        function=route_updown,
+    ),
+    Engine(
+        "ecmp",
+        "Every port of a set leads up and then down in one total order of the switches by the same number of hops, so "
+        "whichever is taken the fabric is free of deadlock on one lane.",
+        takes_roots=True,
+        function=route_ecmp,
     ),
 )
 ENGINES: Mapping[str, Engine] = MappingProxyType({engine.name: engine for engine in _ENGINES})

@@ -15,6 +15,9 @@ from weftline.route.graph import Destinations, PortGroups
 MOST_ENTRIES = 2**32
 """4 GiB of one-byte entries: twelve times the largest fabric of the house, so a hostile input ends early."""
 
+MOST_GROUPS = 65_533
+"""Two bytes name a group, 'delivered here' or 'no route'."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tables:
@@ -39,10 +42,10 @@ def check_size(switches: int, destinations: int) -> None:
 
 def empty_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
     """Make a table of 'no route': a byte per entry up to 253 groups per switch, else two bytes."""
-    if groups > 65_533:
+    if groups > MOST_GROUPS:
         raise CapabilityError(
             "capability.too-many-groups",
-            f"a switch needs {groups:,} groups of ports, an entry can name 65,533",
+            f"a switch needs {groups:,} groups of ports, an entry can name {MOST_GROUPS:,}",
             "use engine updown, which needs one group per port",
         )
     shape = (len(fabric.switch_node), len(goals.home))

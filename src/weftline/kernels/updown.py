@@ -1,0 +1,299 @@
+"""Up*/down* forwarding on any graph of switches that has a total order: distances, single ports, port sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels._jit import kernel
+from weftline.kernels.column import I32, NIL, U8, U16
+from weftline.kernels.tables import mix
+
+
+@kernel
+def climb(
+    home: int,
+    first: int,
+    last: int,
+    sequence: I32,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+    hop: I32,
+    falls: U8,
+    queue: I32,
+) -> None:
+    """Find the hops of the legal way from every switch of a component to ``home``; O(switches + edges).
+
+    ``sequence[first:last]`` are the switches of the component in ascending ``order``; an edge goes up where the order
+    falls. A switch that can go down all the way ``falls`` and does so, even where a way up would be shorter: a packet
+    that came down to it must not be sent up. Any other goes up to its best neighbour. ``hop`` is NIL where no legal
+    way exists.
+    """
+    for at in range(first, last):
+        hop[sequence[at]] = NIL
+        falls[sequence[at]] = 0
+    hop[home] = 0
+    falls[home] = 1
+    queue[0] = home
+    head = 0
+    tail = 1
+    while head < tail:
+        row = queue[head]
+        head += 1
+        for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+            other = edge_row[edge]
+            if order[other] < order[row] and falls[other] == 0:
+                falls[other] = 1
+                hop[other] = hop[row] + 1
+                queue[tail] = other
+                tail += 1
+    for at in range(first, last):
+        row = sequence[at]
+        if falls[row] == 1:
+            continue
+        best = NIL
+        for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+            other = edge_row[edge]
+            if order[other] < order[row] and hop[other] != NIL and (best == NIL or hop[other] < best):
+                best = hop[other]
+        if best != NIL:
+            hop[row] = best + 1
+
+
+@kernel
+def leads_on(row: int, other: int, order: I32, hop: I32, falls: U8) -> bool:
+    """Say whether ``other``, a neighbour of ``row``, is a next hop after ``climb``."""
+    if falls[row] == 1:
+        return bool(order[other] > order[row] and falls[other] == 1 and hop[other] == hop[row] - 1)
+    return bool(order[other] < order[row] and hop[other] != NIL and hop[other] == hop[row] - 1)
+
+
+@kernel
+def find_unreached(
+    target: I32,
+    need: U8,
+    sender: U8,
+    component: I32,
+    component_ptr: I32,
+    sequence: I32,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+) -> U8:
+    """Mark the components where a sender has no legal way to a target; O(targets * edges).
+
+    A switch must reach ``target[i]`` where ``sender[switch] & need[i]``.
+    """
+    rows = len(order)
+    hop = np.empty(rows, dtype=np.int32)
+    falls = np.empty(rows, dtype=np.uint8)
+    queue = np.empty(rows, dtype=np.int32)
+    fails = np.zeros(len(component_ptr) - 1, dtype=np.uint8)
+    for at in range(len(target)):
+        part = component[target[at]]
+        if fails[part] == 1:
+            continue
+        first = int(component_ptr[part])
+        last = int(component_ptr[part + 1])
+        climb(target[at], first, last, sequence, order, edge_ptr, edge_row, hop, falls, queue)
+        for place in range(first, last):
+            row = sequence[place]
+            if hop[row] == NIL and sender[row] & need[at] != 0:
+                fails[part] = 1
+                break
+    return fails
+
+
+@kernel
+def fill_updown(
+    home: I32,
+    goal_ptr: I32,
+    goal: I32,
+    ordinal: I32,
+    home_group: I32,
+    divisor: I32,
+    component: I32,
+    component_ptr: I32,
+    sequence: I32,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+    link_ptr: I32,
+    link_group: I32,
+    group: U8 | U16,
+) -> None:
+    """Fill ``group`` with one port per entry; O(homes * links + entries).
+
+    ``goal[goal_ptr[i]:goal_ptr[i + 1]]`` are the destinations at ``home[i]``. The ports of a switch that lead on are
+    counted across its neighbours first, then across parallel links; destination ``d`` takes the one at
+    ``ordinal[d] // divisor[switch]``, modulo their number. Upwards it counts *all* ports, and only where that one does
+    not lead on another is taken, so that a lost link moves few destinations.
+    """
+    rows = len(order)
+    hop = np.empty(rows, dtype=np.int32)
+    falls = np.empty(rows, dtype=np.uint8)
+    queue = np.empty(rows, dtype=np.int32)
+    every = np.empty(max(1, len(link_group)), dtype=np.int32)
+    good = np.empty(max(1, len(link_group)), dtype=np.int32)
+    for at in range(len(home)):
+        part = component[home[at]]
+        first = int(component_ptr[part])
+        last = int(component_ptr[part + 1])
+        climb(home[at], first, last, sequence, order, edge_ptr, edge_row, hop, falls, queue)
+        for place in range(first, last):
+            row = sequence[place]
+            if row == home[at]:
+                for index in range(goal_ptr[at], goal_ptr[at + 1]):
+                    group[row, goal[index]] = home_group[goal[index]]
+                continue
+            if hop[row] == NIL:
+                continue
+            everyone = 0
+            chosen = 0
+            strand = 0
+            more = True
+            while more:
+                more = False
+                for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+                    link = link_ptr[edge] + strand
+                    if link >= link_ptr[edge + 1]:
+                        continue
+                    more = True
+                    leads = leads_on(row, edge_row[edge], order, hop, falls)
+                    if leads:
+                        good[chosen] = link_group[link]
+                        chosen += 1
+                    if leads or (falls[row] == 0 and order[edge_row[edge]] < order[row]):
+                        every[everyone] = link_group[link] if leads else NIL
+                        everyone += 1
+                strand += 1
+            for index in range(goal_ptr[at], goal_ptr[at + 1]):
+                digit = ordinal[goal[index]] // divisor[row]
+                entry = every[digit % everyone]
+                if entry == NIL:
+                    entry = good[(digit // everyone) % chosen]
+                group[row, goal[index]] = entry
+
+
+@kernel
+def collect_sets(
+    home: I32,
+    component: I32,
+    component_ptr: I32,
+    sequence: I32,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+    link_ptr: I32,
+    link_port: I32,
+    most: int,
+    choice: U16,
+) -> tuple[I32, I32, I32, I32]:
+    """Collect, per switch, the sets of ports that lead on towards each home, each set once; O(homes * links).
+
+    Fills ``choice[switch, i]`` with the set towards ``home[i]``, numbered per switch in order of first use, where a
+    set exists. Returns per set its switch and its number there, and the CSR (sets + 1, ports ascending) of members.
+    Stops, with a set number of ``most`` in the last place, where a switch needs more than ``most`` sets.
+    """
+    rows = len(order)
+    hop = np.empty(rows, dtype=np.int32)
+    falls = np.empty(rows, dtype=np.uint8)
+    queue = np.empty(rows, dtype=np.int32)
+    members = np.empty(max(1, len(link_port)), dtype=np.int32)
+    set_row = np.empty(64, dtype=np.int32)
+    set_number = np.empty(64, dtype=np.int32)
+    set_ptr = np.zeros(65, dtype=np.int32)
+    set_port = np.empty(256, dtype=np.int32)
+    bucket = np.full(256, NIL, dtype=np.int32)
+    count = np.zeros(rows, dtype=np.int32)
+    sets = 0
+    full = False
+    for at in range(len(home)):
+        if full:
+            break
+        part = component[home[at]]
+        first = int(component_ptr[part])
+        last = int(component_ptr[part + 1])
+        climb(home[at], first, last, sequence, order, edge_ptr, edge_row, hop, falls, queue)
+        for place in range(first, last):
+            row = sequence[place]
+            if hop[row] == NIL or row == home[at]:
+                continue
+            size = 0
+            for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+                if leads_on(row, edge_row[edge], order, hop, falls):
+                    for link in range(link_ptr[edge], link_ptr[edge + 1]):
+                        members[size] = link_port[link]
+                        size += 1
+            members[:size].sort()
+            key = mix(int(row))
+            for index in range(size):
+                key = mix(key * 31 + int(members[index]))
+            slot = key % len(bucket)
+            found = NIL
+            while bucket[slot] != NIL and found == NIL:
+                other = bucket[slot]
+                start = set_ptr[other]
+                if set_row[other] == row and set_ptr[other + 1] - start == size:
+                    found = other
+                    for index in range(size):
+                        if set_port[start + index] != members[index]:
+                            found = NIL
+                            break
+                if found == NIL:
+                    slot = (slot + 1) % len(bucket)
+            if found == NIL:
+                if sets == len(set_row):
+                    set_row = np.append(set_row, np.empty(sets, dtype=np.int32))
+                    set_number = np.append(set_number, np.empty(sets, dtype=np.int32))
+                    set_ptr = np.append(set_ptr, np.empty(sets, dtype=np.int32))
+                used = set_ptr[sets]
+                while used + size > len(set_port):
+                    set_port = np.append(set_port, np.empty(len(set_port), dtype=np.int32))
+                set_port[used : used + size] = members[:size]
+                set_ptr[sets + 1] = used + size
+                set_row[sets] = row
+                set_number[sets] = count[row]
+                bucket[slot] = sets
+                found = sets
+                sets += 1
+                if count[row] >= most:
+                    full = True
+                    break
+                count[row] += 1
+                if 2 * sets > len(bucket):
+                    bucket = hash_sets(set_row, set_ptr, set_port, sets, 2 * len(bucket))
+            choice[row, at] = set_number[found]
+    return set_row[:sets].copy(), set_number[:sets].copy(), set_ptr[: sets + 1].copy(), set_port[: set_ptr[sets]].copy()
+
+
+@kernel
+def hash_sets(set_row: I32, set_ptr: I32, set_port: I32, sets: int, size: int) -> I32:
+    """Put sets of ports into an open hash table of ``size`` buckets."""
+    bucket = np.full(size, NIL, dtype=np.int32)
+    for index in range(sets):
+        key = mix(int(set_row[index]))
+        for at in range(set_ptr[index], set_ptr[index + 1]):
+            key = mix(key * 31 + int(set_port[at]))
+        slot = key % size
+        while bucket[slot] != NIL:
+            slot = (slot + 1) % size
+        bucket[slot] = index
+    return bucket
+
+
+@kernel
+def spread_choice(choice: U16, home_of: I32, home: I32, home_group: I32, none: int, group: U8 | U16) -> None:
+    """Copy the choice towards each home to all its destinations; O(entries).
+
+    ``home_of[d]`` indexes ``home`` and the columns of ``choice``; NIL: no home. ``none`` is the choice of no set.
+    """
+    for row in range(len(choice)):
+        for goal in range(len(home_of)):
+            at = home_of[goal]
+            if at == NIL:
+                continue
+            if home[at] == row:
+                group[row, goal] = home_group[goal]
+            elif choice[row, at] != none:
+                group[row, goal] = choice[row, at]
