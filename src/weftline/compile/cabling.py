@@ -58,7 +58,8 @@ def list_cables(fabric: Fabric) -> tuple[CablingRow, ...]:
     marks = _cable_marks(cable.astype(np.int64), fabric.port_node[port], fabric.port_node[peer])
     width = max(4, len(str(len(fabric.cable_part))))
     rows: list[CablingRow] = []
-    for a, b, na, nb, index, mark in zip(a_ports, b_ports, a_nodes, b_nodes, cables, marks, strict=True):
+    both = zip(a_ports, b_ports, a_nodes, b_nodes, strict=True)
+    for (a, b, na, nb), index, mark in zip(both, cables, marks, strict=True):
         length = math.nan if index == NIL else float(fabric.cable_length_m[index])
         name = "" if index == NIL else f"cable-{index + 1:0{width}d}"
         link = f"{device[na]}/{names[a]}~{device[nb]}/{names[b]}"

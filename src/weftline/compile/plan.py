@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weftline.errors import Place, Problem
 from weftline.model.design import ResolvedSpec
@@ -34,19 +34,19 @@ class ClosPlan:
     """Of the whole fabric."""
     leaf_rails: int
     """Leaves per unit and plane: the rails, or one on a fat tree."""
-    lanes: int
     leaves: int
-    groups: int
-    """Groups per lane; 1 in two tiers."""
-    spines: int
-    """Per pod; 0 in one tier."""
-    leaf_parallel: int
-    spine_uplinks: int
-    cores: int
-    """Per spine position; 0 below three tiers."""
-    spine_parallel: int
     switch_ports: tuple[int, int, int]
     """Ports of one leaf, spine and core."""
+    lanes: int = 1
+    groups: int = 1
+    """Groups per lane; 1 in two tiers."""
+    spines: int = 0
+    """Per pod; 0 in one tier."""
+    leaf_parallel: int = 0
+    spine_uplinks: int = 0
+    cores: int = 0
+    """Per spine position; 0 below three tiers."""
+    spine_parallel: int = 0
 
     @property
     def pods(self) -> int:
@@ -93,7 +93,6 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
         )
     by_rail = topology.kind != "fat-tree"
     units = math.ceil(hosts / design.unit_size)
-    leaf_rails = rails if by_rail else 1
     leaves = units * (rails if topology.kind == "rail-optimised" else 1)
     slots = design.unit_size * (1 if by_rail else rails)
     up_gbps = min(design.leaf.rate_gbps, design.spine.rate_gbps)
@@ -109,18 +108,7 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
     )
     if problem:
         return problem
-    three = tiers == 3
-    lanes = rails if three and topology.kind == "rail-optimised" else 1
-    down = design.spine.ports // 2 if three else design.spine.ports
-    groups = math.ceil(leaves // lanes / down) if three else 1
-    largest = math.ceil(leaves // lanes / groups)
-    spines = (smallest_divisor(uplinks, math.ceil(largest * uplinks / down)) or 0) if tiers > 1 else 0
-    spine_uplinks = down if three else 0
-    pods = lanes * groups
-    cores = smallest_divisor(spine_uplinks, math.ceil(pods * spine_uplinks / design.core.ports)) if three else 0
-    if cores is None:
-        return _refuse_cores(design, pods, lanes, groups)
-    plan = ClosPlan(
+    base = ClosPlan(
         kind=topology.kind,
         hosts=hosts,
         rails=rails,
@@ -131,18 +119,41 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
         uplinks=uplinks,
         tiers=tiers,
         components=planes * (rails if topology.kind == "rail-only" else 1),
-        leaf_rails=leaf_rails,
-        lanes=lanes,
+        leaf_rails=rails if by_rail else 1,
         leaves=leaves,
-        groups=groups,
-        spines=spines,
-        leaf_parallel=uplinks // spines if spines else 0,
-        spine_uplinks=spine_uplinks,
-        cores=cores,
-        spine_parallel=spine_uplinks // cores if cores else 0,
         switch_ports=(design.leaf.ports, design.spine.ports, design.core.ports),
     )
-    return _check_total(plan) or plan
+    plan = base if tiers == 1 else _add_spines(base) if tiers == 2 else _add_cores(base, design)
+    return plan if isinstance(plan, tuple) else _check_total(plan) or plan
+
+
+def _add_spines(plan: ClosPlan) -> ClosPlan:
+    """Size the second tier; the leaves are known to fit on a spine, so that a divisor exists."""
+    spines = smallest_divisor(plan.uplinks, math.ceil(plan.leaves * plan.uplinks / plan.switch_ports[1])) or 1
+    return replace(plan, spines=spines, leaf_parallel=plan.uplinks // spines)
+
+
+def _add_cores(plan: ClosPlan, design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
+    """Size pods and cores; a pod has at most as many leaves as a spine has ports down."""
+    half = plan.switch_ports[1] // 2
+    lanes = plan.rails if plan.kind == "rail-optimised" else 1
+    lane_leaves = plan.leaves // lanes
+    groups = math.ceil(lane_leaves / half)
+    largest = math.ceil(lane_leaves / groups)
+    spines = smallest_divisor(plan.uplinks, math.ceil(largest * plan.uplinks / half)) or 1
+    cores = smallest_divisor(half, math.ceil(lanes * groups * half / plan.switch_ports[2]))
+    if cores is None:
+        return _refuse_cores(design, lanes * groups, lanes, groups)
+    return replace(
+        plan,
+        lanes=lanes,
+        groups=groups,
+        spines=spines,
+        leaf_parallel=plan.uplinks // spines,
+        spine_uplinks=half,
+        cores=cores,
+        spine_parallel=half // cores,
+    )
 
 
 def _tiers(design: ResolvedSpec, leaves: int) -> int:

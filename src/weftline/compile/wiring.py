@@ -56,7 +56,7 @@ def wire_cabling(design: ResolvedSpec, listed: CablingList) -> Fabric | tuple[Pr
     )
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    names, tier, node = [names[i] for i in order.tolist()], tier[order], rank[node].astype(np.int32)
+    names, tier, node = [names[int(i)] for i in order], tier[order], rank[node].astype(np.int32)
     kind: I8 = np.full(len(names), NodeKind.SWITCH, dtype=np.int8)
     kind[: len(hosts) + len(extras)] = NodeKind.EXTRA
     kind[: len(hosts)] = NodeKind.HOST
