@@ -19,6 +19,28 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ProofRules:
+    """What is required of the routes, and how much work a proof may take."""
+
+    required: tuple[str, ...] = ("reach", "deadlock", "balance")
+    """Claims that must be proved; one of these that is unknown counts as no."""
+    balance_threshold: float = 1.0
+    """Worst load of a directed link: the rate of the flows on it over the rate of the link."""
+    max_hops: int = 5
+    """Most switches on a path."""
+    switches_required: bool = False
+    """Whether a switch that is a destination of the tables must be reached from every leaf with endpoints."""
+    all_shifts_up_to: int = 4096
+    """Endpoints of the largest component up to which every shift is judged."""
+    sample_shifts: int = 256
+    """Shifts that are judged above that."""
+    seed: int = 1
+    """Where the sample of shifts starts."""
+    max_steps: int = 2_000_000_000
+    """Table steps that one claim may take; shifts are sampled, or a claim stays unknown, where it would take more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """One counterexample that can be replayed: for a loop or a deadlock the channels, for a lost pair its ends."""
 

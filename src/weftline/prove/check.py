@@ -1,0 +1,128 @@
+"""The small program: certificates checked against the tables, without the search that found them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from weftline.kernels.column import I32, U8, Array, digest_parts
+from weftline.kernels.cycles import check_ranks
+from weftline.kernels.loads import find_worst
+from weftline.kernels.reach import FARTHEST, NEVER, check_distances
+from weftline.model.fabric import Fabric
+from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
+from weftline.model.routes import Routes
+from weftline.prove import balance, deadlock, reach
+from weftline.prove.tables import Tables, read_tables
+
+SPOT_CHECKS = 16
+"""Shifts of a balance proof that are loaded again, beside the worst."""
+CLOSE = 1e-6
+
+
+def check_certificate(fabric: Fabric, routes: Routes, proof: Proof) -> bool:
+    """Check a proved claim by its certificate; False where it does not hold, or the proof has none.
+
+    Reach and deadlock are then certain. Of balance the worst case and some other shifts are loaded again; that no
+    other case is worse rests on the proof's own work.
+    """
+    certificate = proof.certificate
+    if proof.verdict is not Verdict.PROVED or certificate is None or proof.of != routes.digest:
+        return False
+    checkers = {reach.CLAIM: _check_reach, deadlock.CLAIM: _check_deadlock, balance.CLAIM: _check_balance}
+    checker = checkers.get(proof.claim)
+    return checker is not None and checker(fabric, routes, proof, certificate)
+
+
+def _check_reach(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
+    """Check that the distances fall along every member, and that the sources' distances are what the claim says."""
+    tables = read_tables(fabric, routes)
+    distance = certificate.columns.get("distance")
+    if distance is None or distance.shape != routes.group.shape or distance.dtype != np.uint8:
+        return False
+    if certificate.digest != digest_parts((reach.CLAIM, distance)) or not _is_number(proof.bound):
+        return False
+    held: U8 = distance.astype(np.uint8, copy=False)
+    wrong = check_distances(
+        held, tables.group, tables.group_ptr, tables.member_ptr, tables.next_row, tables.next_port, tables.local,
+        tables.target_kind, tables.target_port, tables.target_row,
+    )  # fmt: skip
+    return wrong == 0 and _is_reach_shown(fabric, tables, held, proof)
+
+
+def _is_reach_shown(fabric: Fabric, tables: Tables, distance: U8, proof: Proof) -> bool:
+    """Judge whether the distances of the sources, once known to be true, show what the proof says."""
+    bound, max_hops = int(proof.bound or 0), int(proof.detail.get("max_hops", 0))
+    loose = reach.judge_loose(fabric, tables)
+    if bound > max_hops or loose.failed or loose.delivered or len(reach.missing_targets(tables)):
+        return False
+    counts, first = reach.judge(tables, distance, bound)
+    return bool(np.all(first < 0)) and int(counts[reach.HOPS]) == bound and bound <= FARTHEST < NEVER
+
+
+def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
+    """Check that the rank grows along every dependency, destination by destination."""
+    tables = read_tables(fabric, routes)
+    rank = certificate.columns.get("rank")
+    if rank is None or rank.shape != (fabric.port_count,) or rank.dtype != np.int32 or proof.bound != 0:
+        return False
+    if certificate.digest != digest_parts((deadlock.CLAIM, rank)):
+        return False
+    held: I32 = rank.astype(np.int32, copy=False)
+    wrong = check_ranks(
+        held, tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row,
+        tables.target_kind, tables.target_row, tables.home_row, tables.home_count, tables.own_count,
+    )  # fmt: skip
+    return wrong == 0
+
+
+def _check_balance(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
+    """Load the worst case again, and some other shifts."""
+    columns = certificate.columns
+    shift = int(proof.detail.get("worst_shift") or 0)
+    names = {"shift", "worst", "load_gbps"}
+    if not names <= set(columns) or columns["shift"].shape != columns["worst"].shape or not _is_number(proof.bound):
+        return False
+    if certificate.digest != digest_parts((balance.CLAIM, str(shift), *columns, *columns.values())):
+        return False
+    if float(proof.bound or 0.0) > float(proof.detail["threshold"]) * (1 + balance.TOLERANCE):
+        return False
+    return _are_loads_true(fabric, read_tables(fabric, routes), proof, columns, shift)
+
+
+def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mapping[str, Array], shift: int) -> bool:
+    """Judge whether the loads in a balance certificate come out again."""
+    crowd = balance.gather_crowd(fabric, tables)
+    distance = reach.measure_distances(tables, ProofRules())
+    shifts, worst = columns["shift"].astype(np.int64), columns["worst"].astype(np.float64)
+    bound, load = float(proof.bound or 0.0), columns["load_gbps"].astype(np.float64)
+    job = _job_of(columns)
+    is_all = np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
+    if not (is_all or proof.detail.get("is_sample")) or worst.max(initial=0.0) > bound + CLOSE:
+        return False
+    picks = np.unique(np.linspace(0, len(shifts) - 1, SPOT_CHECKS).astype(np.int64)) if len(shifts) else shifts
+    again, _, lost, _ = balance.load_many(fabric, tables, distance, crowd, shifts[picks])
+    if lost.any() or not np.allclose(again, worst[picks], rtol=CLOSE):
+        return False
+    cases = [balance.flows_of_shift(crowd, shift)] if shift else []
+    if job is not None:
+        cases.append(balance.flows_of_job(tables, crowd, job)[0])
+    loads = [balance.load_pairs(fabric, tables, distance, flows) for flows in cases]
+    highest = max((find_worst(again, crowd.port_rate)[0] for again, _ in loads), default=0.0)
+    if any(missing for _, missing in loads) or not np.isclose(highest, bound, rtol=CLOSE, atol=CLOSE):
+        return False
+    expected = loads[0][0] if loads else np.zeros(fabric.port_count)
+    return load.shape == expected.shape and bool(np.allclose(expected, load, rtol=CLOSE))
+
+
+def _job_of(columns: Mapping[str, Array]) -> tuple[I32, I32] | None:
+    """Read the job's pairs from a certificate, where it has them."""
+    if "job_source" not in columns or "job_target" not in columns:
+        return None
+    return columns["job_source"].astype(np.int32), columns["job_target"].astype(np.int32)
+
+
+def _is_number(bound: float | None) -> bool:
+    """Judge whether a bound is there."""
+    return bound is not None

@@ -1,0 +1,168 @@
+"""The routes as the proofs see them: members followed over their links, who stands where, which columns are alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.errors import ArtifactError
+from weftline.kernels.column import I8, I32, NIL
+from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
+from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Columns for the kernels; S switches, D destinations, M members, K sources."""
+
+    group: GroupTable
+    group_ptr: I32
+    member_ptr: I32
+    member_port: I32
+    next_row: I32
+    """Per member the switch at the other end, NIL for an endpoint, BROKEN where it leads nowhere."""
+    next_port: I32
+    no_route: int
+    local: int
+    is_single: bool
+    """Whether no group has several members."""
+    target_kind: I8
+    target_port: I32
+    target_row: I32
+    """The switch that a destination hangs on or is; NIL where it hangs on none."""
+    target_component: I32
+    same_as: I32
+    is_direct: I8
+    endpoint: I32
+    """Ports of the lit endpoints."""
+    source_row: I32
+    source_component: I32
+    source_count: I32
+    home_row: I32
+    home_count: I32
+    own_count: I32
+    port_row: I32
+    """Per port the switch at the other end of its link, NIL where there is none."""
+
+    @property
+    def is_sharing(self) -> bool:
+        """Whether some destinations share a column."""
+        return bool(np.any(self.same_as != np.arange(len(self.same_as))))
+
+
+def read_tables(fabric: Fabric, routes: Routes) -> Tables:
+    """Read the routes for the kernels; wrong entries stay for the proofs to find.
+
+    Raises ``ArtifactError`` ``artifact.tables-mismatch`` where the columns cannot be tables of this fabric at all.
+    """
+    _check_shapes(fabric, routes)
+    linked = link_members(
+        routes.group_ptr, routes.member_ptr, routes.member_port,
+        fabric.switch_node, fabric.switch_row, fabric.port_node, fabric.port_peer,
+    )  # fmt: skip
+    port_row = _other_switch(fabric)
+    kind, row, component = _targets(fabric, routes, port_row)
+    same_as, is_direct = share_columns(
+        routes.group, routes.group_ptr, routes.member_ptr, linked[0], linked[1], kind, routes.destination_port, row
+    )
+    endpoint = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
+    held = endpoint[port_row[endpoint] != NIL]
+    pairs = np.stack((port_row[held], fabric.port_component[held]), axis=1)
+    sources, counts = np.unique(pairs, axis=0, return_counts=True)
+    homes, home_counts = np.unique(port_row[held], return_counts=True)
+    return Tables(
+        group=routes.group,
+        group_ptr=routes.group_ptr,
+        member_ptr=routes.member_ptr,
+        member_port=routes.member_port,
+        next_row=linked[0],
+        next_port=linked[1],
+        no_route=no_route(routes.group),
+        local=local_delivery(routes.group),
+        is_single=bool(np.all(np.diff(routes.member_ptr) <= 1)),
+        target_kind=kind,
+        target_port=routes.destination_port,
+        target_row=row,
+        target_component=component,
+        same_as=same_as,
+        is_direct=is_direct,
+        endpoint=endpoint,
+        source_row=np.ascontiguousarray(sources[:, 0]).astype(np.int32),
+        source_component=np.ascontiguousarray(sources[:, 1]).astype(np.int32),
+        source_count=counts.astype(np.int32),
+        home_row=homes.astype(np.int32),
+        home_count=home_counts.astype(np.int32),
+        own_count=((kind == IS_ENDPOINT) & (row != NIL)).astype(np.int32),
+        port_row=port_row,
+    )
+
+
+def _other_switch(fabric: Fabric) -> I32:
+    """Find for each port the row of the switch at the other end of its link."""
+    peer = fabric.port_peer
+    other = fabric.switch_row[fabric.port_node[np.maximum(peer, 0)]] if fabric.port_count else peer
+    return np.where(peer == NIL, NIL, other).astype(np.int32)
+
+
+def _targets(fabric: Fabric, routes: Routes, port_row: I32) -> tuple[I8, I32, I32]:
+    """Say of each destination what it is, on which switch, and in which component."""
+    port, node = routes.destination_port, routes.destination_node
+    is_switch = port == NIL
+    safe = np.maximum(port, 0)
+    if not fabric.port_count:
+        return np.full(len(port), IS_SWITCH, np.int8), fabric.switch_row[node], fabric.node_component[node]
+    is_dark = ~is_switch & (fabric.port_peer[safe] == NIL)
+    kind = np.where(is_switch, IS_SWITCH, np.where(is_dark, IS_SKIPPED, IS_ENDPOINT)).astype(np.int8)
+    row = np.where(is_switch, fabric.switch_row[node], port_row[safe]).astype(np.int32)
+    component = np.where(is_switch, fabric.node_component[node], fabric.port_component[safe]).astype(np.int32)
+    return kind, row, component
+
+
+def _is_ptr(ptr: I32, count: int, end: int) -> bool:
+    """Judge whether a CSR pointer has ``count`` ascending slices that end by ``end``."""
+    if count < 0 or len(ptr) != count + 1:
+        return False
+    return int(ptr[0]) >= 0 and bool(np.all(np.diff(ptr) >= 0)) and int(ptr[-1]) <= end
+
+
+def _misfit(fabric: Fabric, routes: Routes) -> str:
+    """Say why the tables cannot belong to the fabric; empty where they can."""
+    if routes.fabric_digest != fabric.digest:
+        return "they were made for another fabric"
+    if routes.group.shape != (len(fabric.switch_node), len(routes.destination_node)):
+        return "rows or columns differ in number from the switches and destinations"
+    if not _is_ptr(routes.group_ptr, len(fabric.switch_node), len(routes.member_ptr) - 1):
+        return "the groups do not fit the switches"
+    if not _is_ptr(routes.member_ptr, len(routes.member_ptr) - 1, len(routes.member_port)):
+        return "the members do not fit the groups"
+    if np.any(np.diff(routes.group_ptr) > local_delivery(routes.group)):
+        return "a switch has more groups than an entry can name"
+    return ""
+
+
+def _misplaced(fabric: Fabric, routes: Routes) -> str:
+    """Say which destination or link does not exist; empty where all do."""
+    port, node, peer = routes.destination_port, routes.destination_node, fabric.port_peer
+    if len(port) != len(node) or np.any((port < NIL) | (port >= fabric.port_count)):
+        return "a destination is no port of the fabric"
+    if np.any((node < 0) | (node >= fabric.node_count)):
+        return "a destination is no node of the fabric"
+    if np.any(fabric.node_kind[node[port == NIL]] != NodeKind.SWITCH):
+        return "a destination without a port is no switch"
+    if np.any((peer < NIL) | (peer >= fabric.port_count)):
+        return "a link of the fabric ends nowhere"
+    lit = np.flatnonzero(peer != NIL)
+    return "a link of the fabric has one end only" if np.any(peer[peer[lit]] != lit) else ""
+
+
+def _check_shapes(fabric: Fabric, routes: Routes) -> None:
+    """Refuse columns that would lead a kernel out of bounds."""
+    why = _misfit(fabric, routes) or _misplaced(fabric, routes)
+    if why:
+        raise ArtifactError(
+            "artifact.tables-mismatch",
+            f"the routing tables are no tables of fabric '{fabric.name}': {why}",
+            "compute or read the tables again for this very fabric",
+        )
