@@ -107,7 +107,10 @@ def _tiers(desk: Desk, choice: HostChoice, rails: int) -> tuple[TierPart, TierPa
 
 
 def _tier(entry: tuple[str, SwitchPart, PortSet]) -> TierPart:
+    """Take the switch as it runs: a hardware SKU of its port set stands for that of the part."""
     name, part, ports = entry
+    if ports.sonic_hwsku:
+        part = part.model_copy(update={"sonic_hwsku": ports.sonic_hwsku})
     return TierPart(name, part, ports.count, ports.rate_gbps, ports.per_cage)
 
 

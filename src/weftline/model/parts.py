@@ -34,6 +34,9 @@ class PortSet(Section):
     technologies: tuple[TechnologyName, ...] | None = Field(
         default=None, description="Technologies that can use these ports; absent: those of the part."
     )
+    sonic_hwsku: Line | None = Field(
+        default=None, description="Hardware SKU that SONiC knows a switch by when it runs like this."
+    )
 
 
 class Part(Section):
@@ -55,7 +58,7 @@ class SwitchPart(Part):
         default=None, description="Entries of the linear forwarding table."
     )
     asic: Line | None = Field(default=None, description="The switching chip.")
-    sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by.")
+    sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by, however it runs.")
 
 
 class NicPart(Part):
@@ -85,7 +88,7 @@ class CablePart(Part):
     links: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
         default=1, description="Links that one cable carries."
     )
-    medium: Literal["copper", "multimode", "singlemode", "active-optical"] = Field(description="What carries light.")
+    medium: Literal["copper", "multimode", "singlemode", "active-optical"] = Field(description="What carries the signal.")
     max_length_m: Positive | None = Field(default=None, description="Longest length in metres.")
     power_w: Positive | None = Field(default=None, description="Power of the module at one end, in watts.")
 

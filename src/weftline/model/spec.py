@@ -14,7 +14,7 @@ Expected = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
 Flag = Annotated[bool, Field(strict=True)]
 Name = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 PartName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
-Line = Annotated[str, Field(max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Claim = Literal["reach", "deadlock", "balance"]
 PartKind = Literal["switches", "nics", "hosts", "cables"]
 
