@@ -9,11 +9,11 @@ from weftline.kernels.column import I32, I64, NIL, U8, U16
 
 DELIVERED = 0
 NO_ROUTE = 1
-"""A switch on the way has no entry for the destination."""
+"""A switch on the way has no entry for the destination, or an entry without ports."""
 TOO_LONG = 2
 """The walk passed ``max_hops`` switches: a loop, or longer than allowed."""
 MISDELIVERED = 3
-"""The walk left the fabric at another endpoint, or at a dark port."""
+"""The walk left the fabric at another endpoint, at a dark port, or by a port that the switch does not have."""
 
 
 @kernel
@@ -87,11 +87,18 @@ def walk_pairs(
                 break
             if hop == max_hops:
                 break
-            first = member_ptr[group_ptr[row] + entry]
-            members = member_ptr[group_ptr[row] + entry + 1] - first
+            at = group_ptr[row] + entry
+            if at >= group_ptr[row + 1] or member_ptr[at] == member_ptr[at + 1]:
+                status[pair] = NO_ROUTE
+                break
+            first = member_ptr[at]
+            members = member_ptr[at + 1] - first
             choice = 0
             if members > 1:
-                choice = mix(mix(mix(source_port[pair] + seed * 0x9E3779B1) + goal) + row) % members
+                choice = mix(mix(mix(int(source_port[pair]) + seed * 0x9E3779B1) + int(goal)) + int(row)) % int(members)
             port = member_port[first + choice]
+            if port == NIL or port_node[port] != node:
+                status[pair] = MISDELIVERED
+                break
         path_ptr[pair + 1] = used
     return path_ptr, path_port[:used].copy(), status

@@ -1,0 +1,109 @@
+"""One path followed through the tables and explained."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.errors import CapabilityError
+from weftline.kernels.column import I32, NIL
+from weftline.kernels.tables import DELIVERED, NO_ROUTE, TOO_LONG, walk_pairs
+from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.path import Hop, Path
+from weftline.model.routes import Routes, local_delivery, no_route
+
+_SHOWN = 6
+
+
+def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: int, seed: int = 0) -> Path:
+    """Follow the tables from an endpoint port to a destination (a column of the tables) and say why at each hop.
+
+    A group of several ports is resolved by the same hash of source, destination, switch and ``seed`` as in the
+    simulator. Raises ``CapabilityError`` saying where the packet is lost: ``capability.no-route``,
+    ``capability.route-loop`` or ``capability.route-astray``.
+    """
+    source, target = fabric.port_name(source_port), name_destination(fabric, routes, destination)
+    if routes.destination_port[destination] == source_port:
+        name = fabric.node_name[int(fabric.port_node[source_port])]
+        return Path(source, target, (Hop(name, None, None, 0, "source and target are the same port"),))
+    _, path, status = walk_pairs(
+        np.array([source_port], dtype=np.int32),
+        np.array([destination], dtype=np.int32),
+        routes.destination_node,
+        routes.destination_port,
+        fabric.port_node,
+        fabric.port_peer,
+        fabric.switch_row,
+        routes.group,
+        routes.group_ptr,
+        routes.member_ptr,
+        routes.member_port,
+        no_route(routes.group),
+        local_delivery(routes.group),
+        seed,
+        len(fabric.switch_node) + 1,
+    )
+    if status[0] != DELIVERED:
+        raise _explain_loss(fabric, (source, target), path, int(status[0]))
+    return Path(source, target, _explain_hops(fabric, routes, path, destination))
+
+
+def name_destination(fabric: Fabric, routes: Routes, destination: int) -> str:
+    """Name a destination: its endpoint port, or the switch."""
+    port = int(routes.destination_port[destination])
+    return fabric.node_name[int(routes.destination_node[destination])] if port == NIL else fabric.port_name(port)
+
+
+def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -> tuple[Hop, ...]:
+    hops: list[Hop] = []
+    came: int | None = None
+    for port in path.tolist():
+        node, peer = int(fabric.port_node[port]), int(fabric.port_peer[port])
+        offered = 1 if came is None else _count_members(routes, int(fabric.switch_row[node]), destination)
+        step = _describe_step(fabric, node, int(fabric.port_node[peer]))
+        if came is None:
+            why = f"sends on {fabric.port_name(port)}, {step}"
+        elif offered == 1:
+            why = f"{step}: the only port of its entry"
+        else:
+            why = f"{step}: one of {offered} ports of its entry, picked by hash"
+        hops.append(Hop(fabric.node_name[node], came, int(fabric.port_number[port]), offered, why))
+        came = int(fabric.port_number[peer])
+    last = int(fabric.port_node[int(fabric.port_peer[path[-1]])])
+    hops.append(Hop(fabric.node_name[last], came, None, 0, "is the destination"))
+    return tuple(hops)
+
+
+def _count_members(routes: Routes, row: int, destination: int) -> int:
+    group = int(routes.group_ptr[row]) + int(routes.group[row, destination])
+    return int(routes.member_ptr[group + 1] - routes.member_ptr[group])
+
+
+def _describe_step(fabric: Fabric, node: int, other: int) -> str:
+    name = fabric.node_name[other]
+    if fabric.node_kind[other] != NodeKind.SWITCH:
+        return f"delivers to {name}"
+    rise = int(fabric.node_tier[other]) - int(fabric.node_tier[node])
+    return f"{'up' if rise > 0 else 'down' if rise < 0 else 'across'} to {name}"
+
+
+def _explain_loss(fabric: Fabric, ends: tuple[str, str], path: I32, status: int) -> CapabilityError:
+    """Say where a packet is lost, and how it came there."""
+    source, target = ends
+    nodes = [int(fabric.port_node[port]) for port in path]
+    port = int(path[-1])
+    peer = int(fabric.port_peer[port])
+    at = fabric.node_name[int(fabric.port_node[peer])] if peer != NIL else fabric.port_name(port)
+    lost = f"from {source} to {target} nothing is delivered:"
+    if status == NO_ROUTE:
+        return CapabilityError("capability.no-route", f"{lost} {at} has no route", "prove shows every such pair")
+    if status == TOO_LONG:
+        nodes.append(int(fabric.port_node[peer]))
+        # The choice depends on source, destination, switch and seed only, so what follows a switch repeats.
+        last = len(nodes) - 1
+        start = max(place for place in range(last) if nodes[place] == nodes[last])
+        names = [fabric.node_name[node] for node in nodes[start:]]
+        shown = " -> ".join([*names[:_SHOWN], "...", names[-1]] if len(names) > _SHOWN + 1 else names)
+        return CapabilityError("capability.route-loop", f"{lost} it loops {shown}", "prove shows every such loop")
+    if peer == NIL:
+        return CapabilityError("capability.route-astray", f"{lost} port {at} is dark", "connect it, or route around it")
+    return CapabilityError("capability.route-astray", f"{lost} it goes astray at {at}", "prove shows every such pair")
