@@ -9,10 +9,11 @@ import numpy as np
 from weftline.compile.clos import host_links, leaf_links, plan_nodes, spine_links
 from weftline.compile.columns import CableColumns, LinkColumns, assemble, concat_links
 from weftline.compile.extras import check_extras, place_extras
+from weftline.compile.place import refuse
 from weftline.compile.plan import ClosPlan, plan_clos
 from weftline.compile.reading import read_cabling
 from weftline.compile.wiring import wire_cabling
-from weftline.errors import Place, Problem
+from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec, RunPart
 from weftline.model.fabric import Fabric
 
@@ -34,9 +35,8 @@ def build_fabric(design: ResolvedSpec, cabling_text: str | None = None) -> Fabri
 
 def _build_listed(design: ResolvedSpec, text: str | None) -> Fabric | tuple[Problem, ...]:
     if text is None:
-        where = Place(file="", path="topology.cabling")
-        hint = "name the CSV file in topology.cabling"
-        return (Problem("spec.cabling-missing", "kind: cabling needs a cabling list", hint, where),)
+        message, hint = "kind: cabling needs a cabling list", "name the CSV file in topology.cabling"
+        return refuse(design, "spec.cabling-missing", message, hint, "topology.cabling")
     listed = read_cabling(text, design.cabling_path or "cabling list")
     return listed if isinstance(listed, tuple) else wire_cabling(design, listed)
 

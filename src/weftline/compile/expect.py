@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from weftline.compile.place import find_place
 from weftline.compile.plan import ClosPlan, plan_clos
-from weftline.errors import Place, Problem
+from weftline.errors import Problem
 from weftline.model.counts import FabricCounts
 from weftline.model.design import ResolvedSpec
 
@@ -27,7 +28,7 @@ def check_expect(design: ResolvedSpec, counts: FabricCounts) -> tuple[Problem, .
                 "spec.expect",
                 f"expect.{key} says {expected:,}, but it is {count:,}: {reason}",
                 _hint(key, expected, count, counts, plan),
-                Place(file="", path=f"expect.{key}"),
+                find_place(design, f"expect.{key}"),
             )
         )
     return tuple(problems)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from weftline.compile.columns import LinkColumns, NodeColumns
+from weftline.compile.place import find_place, refuse
 from weftline.compile.plan import ClosPlan
-from weftline.errors import Place, Problem
+from weftline.errors import Problem
 from weftline.kernels.column import I32, I64
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import TIER_NAMES, NodeKind
-from weftline.model.spec import AUTO, ExtraEndpoint
+from weftline.model.spec import AUTO
 
 
 @dataclass(slots=True)
@@ -38,7 +40,7 @@ def check_extras(design: ResolvedSpec) -> tuple[Problem, ...]:
     seen: set[str] = set()
     for index, extra in enumerate(design.spec.hosts.extra_endpoints):
         prefix, dash, rest = extra.name.rpartition("-")
-        where = Place(file="", path=f"hosts.extra_endpoints.{index}.name")
+        where = find_place(design, f"hosts.extra_endpoints[{index}].name")
         if extra.name in seen:
             problems.append(
                 Problem("spec.duplicate-name", f"two extra endpoints are called {extra.name}", "rename one", where)
@@ -63,10 +65,10 @@ def place_extras(
     for index, extra in enumerate(design.spec.hosts.extra_endpoints):
         order = _candidates(extra.where, plan, nodes, free)
         if isinstance(order, str):
-            return (Problem("spec.unknown-switch", f"extra endpoint {extra.name}: no switch is called {extra.where}",
-                            order, Place("", path=f"hosts.extra_endpoints.{index}.where")),)  # fmt: skip
+            message = f"extra endpoint {extra.name}: no switch is called {extra.where}"
+            return refuse(design, "spec.unknown-switch", message, order, f"hosts.extra_endpoints[{index}].where")
         if len(order) < extra.ports:
-            return _refuse(extra, index, len(order), plan)
+            return _refuse_full(design, index, len(order), plan)
         taken.append(free.take(order, extra.ports))
     ports = [extra.ports for extra in design.spec.hosts.extra_endpoints]
     a_node = plan.hosts + np.repeat(np.arange(len(ports)), ports)
@@ -115,20 +117,22 @@ def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free) -> 
     return np.flatnonzero(free.node == node)
 
 
-def _refuse(extra: ExtraEndpoint, index: int, found: int, plan: ClosPlan) -> tuple[Problem, ...]:
-    place = "the leaves" if extra.where == AUTO else extra.where
+def _refuse_full(design: ResolvedSpec, index: int, found: int, plan: ClosPlan) -> tuple[Problem, ...]:
+    extra = design.spec.hosts.extra_endpoints[index]
     leaf, spine, core = plan.switches
-    size = f"{leaf:,} leaves x {plan.switch_ports[0]} ports - {plan.endpoints:,} endpoints"
-    size += f" - {leaf:,} x {plan.uplinks} uplinks"
-    detail = f" ({size}, less what other extra endpoints took)" if extra.where in {AUTO, "leaf"} else ""
-    if (extra.where == "spine" and not spine) or (extra.where == "core" and not core):
-        detail = f" (the fabric has no {extra.where} switches)"
-    return (
-        Problem(
-            "spec.no-free-port",
-            f"extra endpoint {extra.name} needs {extra.ports:,} ports, but {place} have {found:,} free{detail}",
-            f"remove {max(1, -(-(extra.ports - found) // plan.rails))} host(s) from the last unit, "
-            "or plug it in elsewhere with where: spine, core or a switch",
-            Place(file="", path=f"hosts.extra_endpoints.{index}.where"),
-        ),
+    place, verb, detail = extra.where, "has", ""
+    if extra.where in {AUTO, "leaf"}:
+        place, verb = "the leaves", "have"
+        detail = f"{leaf:,} leaves x {plan.switch_ports[0]} ports - {plan.endpoints:,} endpoints"
+        detail += f" - {leaf:,} x {plan.uplinks} uplinks, less what other extra endpoints took"
+    elif (extra.where == "spine" and not spine) or (extra.where == "core" and not core):
+        detail = f"the fabric has no {extra.where} switches"
+    hosts = math.ceil((extra.ports - found) / plan.rails)
+    return refuse(
+        design,
+        "spec.no-free-port",
+        f"extra endpoint {extra.name} needs {extra.ports:,} ports, but {place} {verb} {found:,} free"
+        + (f": {detail}" if detail else ""),
+        f"remove {hosts:,} host(s) from the last unit, or say where else: leaf, spine, core or the name of a switch",
+        f"hosts.extra_endpoints[{index}].where",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from weftline.errors import Place, Problem
+from weftline.compile.place import refuse
+from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec
 
 MAX_ENDPOINTS = 1_000_000
@@ -84,7 +85,8 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
     hosts, rails, planes = design.spec.hosts.count, design.rails, topology.planes
     endpoints = hosts * rails * planes
     if endpoints > MAX_ENDPOINTS:
-        return _refuse(
+        return refuse(
+            design,
             "spec.too-large",
             f"{hosts:,} hosts x {rails} rails x {planes} planes = {endpoints:,} endpoints; "
             f"one fabric holds at most {MAX_ENDPOINTS:,}",
@@ -124,7 +126,7 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
         switch_ports=(design.leaf.ports, design.spine.ports, design.core.ports),
     )
     plan = base if tiers == 1 else _add_spines(base) if tiers == 2 else _add_cores(base, design)
-    return plan if isinstance(plan, tuple) else _check_total(plan) or plan
+    return plan if isinstance(plan, tuple) else _check_total(design, plan) or plan
 
 
 def _add_spines(plan: ClosPlan) -> ClosPlan:
@@ -174,7 +176,8 @@ def _check_single(design: ResolvedSpec, leaves: int, tiers: int) -> tuple[Proble
     hint = "declare tiers: 2, or leave tiers out"
     if topology.kind == "rail-optimised" and units == 1:
         hint += "; kind: rail-only builds separate rails without spines"
-    return _refuse(
+    return refuse(
+        design,
         "spec.tiers-too-few",
         f"tiers: 1 joins one leaf per plane, but {hosts:,} hosts in units of {design.unit_size:,} "
         f"need {per} = {leaves:,} leaves that spines must join",
@@ -201,7 +204,8 @@ def _check_leaf(design: ResolvedSpec, slots: int, uplinks: int) -> tuple[Problem
     else:
         hint = "declare a leaf with more ports, or kind: rail-optimised, which puts each rail on its own leaf"
     hosts_down = f"{design.unit_size:,} hosts" + (f" x {each} rails" if each > 1 else "")
-    return _refuse(
+    return refuse(
+        design,
         "spec.leaf-ports",
         f"a leaf would need {slots:,} ports down ({hosts_down}) and {uplinks:,} up (oversubscription {ratio:g}), "
         f"{slots:,} + {uplinks:,} = {slots + uplinks:,} > {ports:,} ports of {design.leaf.name}",
@@ -214,7 +218,8 @@ def _check_spine(design: ResolvedSpec, leaves: int, uplinks: int, tiers: int) ->
     ports = design.spine.ports
     if tiers == 2 and leaves > ports:
         need = math.ceil(leaves * uplinks / ports)
-        return _refuse(
+        return refuse(
+            design,
             "spec.spine-reach",
             f"two tiers cannot join {leaves:,} leaves: their {leaves:,} x {uplinks} = {leaves * uplinks:,} uplinks "
             f"need {need:,} spines of {ports} ports, but the {uplinks} uplinks of a leaf reach at most {uplinks}; "
@@ -223,7 +228,8 @@ def _check_spine(design: ResolvedSpec, leaves: int, uplinks: int, tiers: int) ->
             "topology.tiers",
         )
     if tiers == 3 and ports < 2:
-        return _refuse(
+        return refuse(
+            design,
             "spec.spine-reach",
             "a spine of three tiers needs a port down and a port up, but has 1 port",
             "declare a spine with more ports",
@@ -234,7 +240,8 @@ def _check_spine(design: ResolvedSpec, leaves: int, uplinks: int, tiers: int) ->
 
 def _refuse_cores(design: ResolvedSpec, pods: int, lanes: int, groups: int) -> tuple[Problem, ...]:
     half, ports = design.spine.ports // 2, design.core.ports
-    return _refuse(
+    return refuse(
+        design,
         "spec.core-reach",
         f"a core must reach every pod, but {lanes} x {groups:,} groups = {pods:,} pods > {ports} ports of "
         f"{design.core.name}; the {half} uplinks of a spine cannot be spread over more than {half} cores",
@@ -243,19 +250,16 @@ def _refuse_cores(design: ResolvedSpec, pods: int, lanes: int, groups: int) -> t
     )
 
 
-def _check_total(plan: ClosPlan) -> tuple[Problem, ...]:
+def _check_total(design: ResolvedSpec, plan: ClosPlan) -> tuple[Problem, ...]:
     ports = plan.endpoints + sum(n * p for n, p in zip(plan.switches, plan.switch_ports, strict=True))
     if ports <= MAX_PORTS:
         return ()
     leaf, spine, core = plan.switches
-    return _refuse(
+    return refuse(
+        design,
         "spec.too-large",
         f"{leaf:,} leaves, {spine:,} spines and {core:,} cores have {ports:,} ports with those of the hosts; "
         f"one fabric holds at most {MAX_PORTS:,}",
         "declare larger units, switches that fit them, or fewer hosts",
         "hosts.count",
     )
-
-
-def _refuse(code: str, message: str, hint: str, path: str) -> tuple[Problem, ...]:
-    return (Problem(code, message, hint, Place(file="", path=path)),)
