@@ -29,3 +29,5 @@ class ArtifactSet:
     of: str
     """Digest of the routes that they carry."""
     artifacts: tuple[Artifact, ...]
+    notes: tuple[str, ...] = ()
+    """What a person who deploys the files must know."""

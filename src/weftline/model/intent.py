@@ -99,6 +99,8 @@ class RoutingIntent:
     router_address: str
     width: int
     """Most equal paths to one destination."""
+    announced: tuple[str, ...] = ()
+    """Networks that are its own, ascending; single links inside them are not told to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +118,12 @@ class ClassIntent:
     key: int
     """Number of the traffic class."""
     dscps: tuple[int, ...]
-    priority: int
     group: int
     """Ingress priority group."""
     queue: int
-    is_lossless: bool
     schedule: Schedule
+    priority: int | None = None
+    """Priority that pauses for this class; None for a class that may lose packets."""
     weight: int | None = None
     mark_min_bytes: int | None = None
     mark_max_bytes: int | None = None
@@ -199,7 +201,7 @@ class NicIntent:
     key: int
     """The number of the port on the host."""
     device: str
-    port_id: str
+    port_id: str | None = None
     gateway: str | None = None
     route_table: int | None = None
     trust: Literal["dscp"] | None = None
@@ -242,7 +244,6 @@ class PlatformIntent:
     ports_per_cage: int
     hwsku: str | None = None
     asic: str | None = None
-    device_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +263,13 @@ class DeviceIntent:
     isolation: IsolationIntent | None = None
     keys: KeyIntent | None = None
     host: HostIntent | None = None
+    notes: tuple[str, ...] = ()
+    """What a person who deploys the files must know; written into them and into the manifest."""
 
 
 FactValue: TypeAlias = str | int | float | tuple[str, ...] | tuple[int, ...] | ForwardingTable
 
-UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform"})
+UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "notes"})
 """Fields that name the device or say what is known of it, not what it should do."""
 
 

@@ -11,7 +11,6 @@ from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent
 from weftline.model.routes import Routes
-from weftline.model.vendor import Vendor
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,8 @@ class Design:
     """(design, endpoints, switches) -> what the technology cannot address, with the arithmetic."""
     assign: Callable[[ResolvedSpec, Fabric], Addresses]
     intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]]
-    vendors: tuple[Vendor, ...]
-    """Each renders the intents of the devices that are its own."""
+    vendors: tuple[str, ...]
+    """Names in the table of vendors; each renders the intents of the devices that are its own."""
 
 
 @dataclass(frozen=True, slots=True)

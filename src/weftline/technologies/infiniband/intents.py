@@ -1,0 +1,164 @@
+"""Intents of an InfiniBand fabric: a subnet manager per plane, and the hosts; switches take orders."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from weftline.formats.eui import format_guid
+from weftline.kernels.column import NIL
+from weftline.model.addresses import Addresses
+from weftline.model.design import ResolvedSpec
+from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.intent import (
+    DeviceIntent,
+    EndpointKey,
+    ForwardingIntent,
+    HostIntent,
+    IsolationIntent,
+    KeyIntent,
+    NicIntent,
+    PartitionIntent,
+    PortIntent,
+)
+from weftline.model.routes import Routes
+from weftline.technologies.infiniband.tables import make_table
+
+DEFAULT_PKEY = 0x7FFF
+FIRST_PKEY = 0x0001
+NOTE_GUIDS = "GUIDs are placeholders derived from device names; bind the inventory's own before deployment"
+NOTE_ENGINE = "OpenSM's file engine neither checks nor heals: load these tables only while their proofs stand"
+
+
+def list_intents(
+    _design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
+) -> tuple[DeviceIntent, ...]:
+    """List what each subnet manager and each host should do."""
+    managers = [_manager(fabric, addresses, routes, plane) for plane in range(max(fabric.planes, 1))]
+    hosts = [
+        _host(fabric, addresses, node) for node in range(fabric.node_count) if fabric.node_kind[node] == NodeKind.HOST
+    ]
+    return (*managers, *hosts)
+
+
+def _manager(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -> DeviceIntent:
+    return DeviceIntent(
+        device=f"subnet-{plane + 1}",
+        role="manager",
+        plane=plane,
+        tier="",
+        fabric=fabric.name,
+        forwarding=ForwardingIntent(table=make_table(fabric, addresses, routes, plane)),
+        isolation=_isolate(fabric, addresses, plane),
+        keys=_list_keys(fabric, addresses, plane),
+        notes=(NOTE_GUIDS, NOTE_ENGINE),
+    )
+
+
+def _list_keys(fabric: Fabric, addresses: Addresses, plane: int) -> KeyIntent:
+    last = 2**addresses.multipath_bits - 1
+    endpoints = [
+        EndpointKey(
+            key=format_guid(int(addresses.port_id[port])),
+            name=fabric.port_name(int(port)),
+            first=int(addresses.port_address[port]),
+            last=int(addresses.port_address[port]) + last,
+        )
+        for port in _endpoints(fabric, plane)
+    ]
+    switches = fabric.switch_node[fabric.node_plane[fabric.switch_node] == plane]
+    endpoints += [
+        EndpointKey(
+            key=format_guid(int(addresses.node_id[node])),
+            name=fabric.node_name[int(node)],
+            first=int(addresses.node_address[node]),
+            last=int(addresses.node_address[node]),
+        )
+        for node in switches
+    ]
+    top = switches[fabric.node_tier[switches] == fabric.node_tier[switches].max(initial=0)]
+    return KeyIntent(
+        multipath_bits=addresses.multipath_bits,
+        roots=tuple(sorted(format_guid(int(addresses.node_id[node])) for node in top)),
+        endpoints=tuple(endpoints),
+    )
+
+
+def _endpoints(fabric: Fabric, plane: int) -> list[int]:
+    ports = fabric.endpoint_port
+    return [int(port) for port in ports[fabric.port_plane[ports] == plane]]
+
+
+def _isolate(fabric: Fabric, addresses: Addresses, plane: int) -> IsolationIntent:
+    """Make a partition per tenant; endpoints of no tenant share one of their own, after those of the tenants."""
+    ports = np.array(_endpoints(fabric, plane), dtype=np.int64)
+    tenant = fabric.node_tenant[fabric.port_node[ports]]
+    names = [*enumerate(fabric.tenant_name), (NIL, _name_rest(fabric.tenant_name))]
+    partitions: list[PartitionIntent] = []
+    for place, (index, name) in enumerate(names):
+        members = sorted(format_guid(int(value)) for value in addresses.port_id[ports[tenant == index]])
+        if members:
+            partitions.append(PartitionIntent(key=FIRST_PKEY + place, name=name, is_first=True, full=tuple(members)))
+    return IsolationIntent(
+        default_key=DEFAULT_PKEY,
+        default_membership="limited",
+        enforcement="both",
+        partitions=tuple(partitions),
+    )
+
+
+def _name_rest(taken: tuple[str, ...]) -> str:
+    name = "compute" if not taken else "unassigned"
+    while name in taken:
+        name += "-"
+    return name
+
+
+def _host(fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
+    ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
+    nics = tuple(
+        NicIntent(
+            key=int(fabric.port_number[port]),
+            device=f"mlx5_{int(fabric.port_number[port]) - 1}",
+            port_id=format_guid(int(addresses.port_id[port])),
+        )
+        for port in ports
+    )
+    return DeviceIntent(
+        device=fabric.node_name[node],
+        role="host",
+        plane=NIL,
+        tier="host",
+        fabric=fabric.name,
+        ports=tuple(_port(fabric, port) for port in ports),
+        host=HostIntent(
+            nics=nics,
+            devices=tuple(nic.device for nic, port in zip(nics, ports, strict=True) if _is_up(fabric, port)),
+            service_level=0,
+            partition_index=0,
+        ),
+        notes=(NOTE_GUIDS,),
+    )
+
+
+def _is_up(fabric: Fabric, port: int) -> bool:
+    return int(fabric.port_peer[port]) != NIL
+
+
+def _port(fabric: Fabric, port: int) -> PortIntent:
+    peer = int(fabric.port_peer[port])
+    return PortIntent(
+        key=int(fabric.port_number[port]),
+        peer="" if peer == NIL else fabric.port_name(peer),
+        rate_gbps=float(fabric.port_rate_gbps[port]),
+        is_up=peer != NIL,
+        length_m=_length(fabric, port),
+    )
+
+
+def _length(fabric: Fabric, port: int) -> int | None:
+    cable = int(fabric.port_cable[port])
+    if cable == NIL or math.isnan(fabric.cable_length_m[cable]):
+        return None
+    return max(1, math.ceil(float(fabric.cable_length_m[cable])))

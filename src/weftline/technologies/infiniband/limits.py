@@ -1,0 +1,66 @@
+"""What one InfiniBand subnet can address, with the arithmetic."""
+
+from __future__ import annotations
+
+from weftline.errors import Problem
+from weftline.model.design import ResolvedSpec, TierPart
+
+UNICAST_LIDS = 0xBFFF
+"""Unicast LIDs are 0x0001 to 0xBFFF, switches included. IBTA vol 1, 4.1.3."""
+MAX_TABLE_PORT = 254
+"""A linear forwarding table holds one byte per LID, and 255 means 'no route'. IBTA vol 1, 14.2.5.10."""
+
+
+def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple[Problem, ...]:
+    """Judge what one subnet must address; each plane is a subnet of its own, so the limit holds per plane."""
+    planes = design.spec.topology.planes
+    lmc = design.spec.routing.lmc
+    per_plane = -(-endpoints // planes)
+    switches_per_plane = -(-switches // planes)
+    lids = per_plane * 2**lmc + switches_per_plane
+    arithmetic = f"{per_plane:,} endpoints * 2^{lmc} + {switches_per_plane:,} switches = {lids:,} LIDs"
+    where = "the subnet" if planes == 1 else f"each of the {planes} planes"
+    problems: list[Problem] = []
+    if lids > UNICAST_LIDS:
+        problems.append(
+            Problem(
+                "capability.too-many-lids",
+                f"an InfiniBand subnet has {UNICAST_LIDS:,} unicast LIDs, and {where} needs {arithmetic}",
+                _propose(lmc, planes, endpoints, switches),
+            )
+        )
+    for tier in _tiers(design):
+        cap = tier.part.linear_fdb_cap
+        if cap is not None and lids + 1 > cap:
+            problems.append(
+                Problem(
+                    "capability.table-too-small",
+                    f"the forwarding table of {tier.name} holds {cap:,} LIDs, counted from 0 (LinearFDBCap), "
+                    f"and {where} needs {arithmetic}",
+                    "choose a switch with a larger table, more planes, or several subnets",
+                )
+            )
+        if tier.ports > MAX_TABLE_PORT:
+            problems.append(
+                Problem(
+                    "capability.too-many-ports",
+                    f"{tier.name} has {tier.ports} ports, and a forwarding table entry names ports 1 to "
+                    f"{MAX_TABLE_PORT}",
+                    "choose a switch with fewer ports",
+                )
+            )
+    return tuple(problems)
+
+
+def _tiers(design: ResolvedSpec) -> tuple[TierPart, ...]:
+    seen = {tier.name: tier for tier in (design.leaf, design.spine, design.core)}
+    return tuple(seen.values())
+
+
+def _propose(lmc: int, planes: int, endpoints: int, switches: int) -> str:
+    if lmc and -(-endpoints // planes) + -(-switches // planes) <= UNICAST_LIDS:
+        return "set routing.lmc to 0: one LID per endpoint fits"
+    return (
+        "split the fabric into planes (topology.planes, with NICs of several ports), each a subnet of its own, "
+        "or declare several subnets"
+    )

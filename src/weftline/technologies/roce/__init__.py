@@ -1,0 +1,30 @@
+"""RoCEv2: pauses on one priority, addresses and routes from a routing protocol."""
+
+from __future__ import annotations
+
+from weftline.model.technology import Design, Technology, Transport
+from weftline.technologies.roce.addresses import assign
+from weftline.technologies.roce.intents import list_intents
+from weftline.technologies.roce.limits import count_problems
+
+ROCE = Technology(
+    name="roce",
+    design=Design(
+        engine="ecmp",
+        routes_to_switches=False,
+        count_problems=count_problems,
+        assign=assign,
+        intents=list_intents,
+        vendors=("sonic", "frr", "host"),
+    ),
+    transport=Transport(
+        message_latency_us=3.1,
+        message_latency_source=(
+            "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.6 us; "
+            "figures of the Spectrum-4 class that resellers and users give, no datasheet (2026-01)"
+        ),
+        header_overhead=0.0,
+    ),
+)
+
+__all__ = ["ROCE"]

@@ -1,0 +1,97 @@
+"""What the address plan of a RoCE fabric can hold, and which classes it can tell apart."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from weftline.errors import Problem
+from weftline.model.design import ResolvedSpec
+from weftline.model.spec import AUTO
+
+LOOPBACKS = ipaddress.IPv4Network("10.0.0.0/12")
+"""One address per switch, from the second on."""
+LINKS = ipaddress.IPv4Network("10.128.0.0/9")
+"""A block per switch with endpoints, of two addresses per endpoint (RFC 3021), a power of two."""
+FIRST_NUMBER = 4_200_000_000
+LAST_NUMBER = 4_294_967_294
+"""Private numbers of four bytes. RFC 6996, 5."""
+SWITCH_MTU = 9216
+HOST_MTU = 4200
+"""Largest frame of a host whose RDMA MTU is 4096, with room for headers."""
+
+
+def host_mtu(design: ResolvedSpec) -> int:
+    """Resolve the MTU of host ports."""
+    declared = design.spec.lossless.mtu
+    return HOST_MTU if declared == AUTO else int(declared)
+
+
+def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple[Problem, ...]:
+    """Judge the size against the address plan, and the classes against each other."""
+    return (*_size_problems(endpoints, switches), *_class_problems(design), *_overlap_problems(design))
+
+
+def _size_problems(endpoints: int, switches: int) -> list[Problem]:
+    problems: list[Problem] = []
+    links = LINKS.num_addresses // 2
+    if endpoints > links:
+        problems.append(
+            Problem(
+                "capability.too-many-addresses",
+                f"{LINKS} holds {LINKS.num_addresses:,} / 2 = {links:,} host links, and there are {endpoints:,} "
+                "endpoints",
+                "declare several fabrics",
+            )
+        )
+    numbers = min(LOOPBACKS.num_addresses - 1, LAST_NUMBER - FIRST_NUMBER + 1)
+    if switches > numbers:
+        problems.append(
+            Problem(
+                "capability.too-many-addresses",
+                f"{LOOPBACKS} holds {numbers:,} switches, and there are {switches:,}",
+                "declare several fabrics",
+            )
+        )
+    return problems
+
+
+def _class_problems(design: ResolvedSpec) -> list[Problem]:
+    lossless = design.spec.lossless
+    problems: list[Problem] = []
+    if lossless.priority == lossless.cnp_priority or lossless.dscp == lossless.cnp_dscp:
+        problems.append(
+            Problem(
+                "capability.class-clash",
+                f"data has priority {lossless.priority} and DSCP {lossless.dscp}, congestion notifications have "
+                f"priority {lossless.cnp_priority} and DSCP {lossless.cnp_dscp}: they must differ in both",
+                "a paused notification cannot end the congestion; change lossless.cnp_priority or lossless.cnp_dscp",
+            )
+        )
+    if host_mtu(design) > SWITCH_MTU:
+        problems.append(
+            Problem(
+                "capability.mtu",
+                f"lossless.mtu is {host_mtu(design):,}, and switch ports carry at most {SWITCH_MTU:,} bytes",
+                "a host MTU of 4200 carries the largest RDMA MTU, 4096",
+            )
+        )
+    return problems
+
+
+def _overlap_problems(design: ResolvedSpec) -> list[Problem]:
+    problems: list[Problem] = []
+    for prefix in design.spec.site.management:
+        try:
+            network = ipaddress.ip_network(prefix, strict=False)
+        except ValueError:
+            continue  # declare reports prefixes that are none
+        problems.extend(
+            Problem(
+                "capability.address-overlap",
+                f"site.management has {prefix}, which overlaps {ours}, where the fabric takes its addresses",
+                "manage the switches from another prefix",
+            )
+            for ours in (LOOPBACKS, LINKS)
+            if isinstance(network, ipaddress.IPv4Network) and network.overlaps(ours)
+        )
+    return problems

@@ -1,0 +1,13 @@
+"""The vendors: one explicit table, and nothing outside it knows their names."""
+
+from __future__ import annotations
+
+from weftline.model.vendor import Vendor
+from weftline.vendors.frr import FRR
+from weftline.vendors.host import HOST
+from weftline.vendors.opensm import OPENSM
+from weftline.vendors.sonic import SONIC
+
+VENDORS: dict[str, Vendor] = {vendor.name: vendor for vendor in (OPENSM, SONIC, FRR, HOST)}
+
+__all__ = ["VENDORS"]

@@ -1,0 +1,11 @@
+"""FRR, the routing daemons of open switches: one integrated configuration per switch."""
+
+from __future__ import annotations
+
+from weftline.model.vendor import Vendor
+from weftline.vendors.frr.reading import observe
+from weftline.vendors.frr.writing import render
+
+FRR = Vendor(name="frr", render=render, observe=observe)
+
+__all__ = ["FRR"]

@@ -1,0 +1,154 @@
+"""What an ``frr.conf`` says of one switch, read back line by line."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from weftline.errors import Place
+from weftline.formats.lines import Reading, read_number
+from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.intent import FactValue
+from weftline.model.observed import Fact, ObservedConfig
+from weftline.vendors.frr.writing import GROUP, NAME, OWN
+
+MAX_NUMBER = 4_294_967_295
+MAX_WIDTH = 512
+_KNOWN = (
+    "frr defaults datacenter", "log syslog informational", "service integrated-vtysh-config", "exit",
+    "exit-address-family", "ipv6 nd ra-interval 1", "no ipv6 nd suppress-ra", "no bgp ebgp-requires-policy",
+    "timers bgp 3 9", f"neighbor {GROUP} peer-group", f"neighbor {GROUP} timers connect 1",
+    "address-family ipv4 unicast", f"route-map {OWN} permit 10", f"match ip address prefix-list {OWN}",
+    f"neighbor {GROUP} activate",
+)  # fmt: skip
+_NEEDED = (
+    "no zebra nexthop kernel enable",
+    "bgp bestpath as-path multipath-relax",
+    f"redistribute connected route-map {OWN}",
+)
+
+
+@dataclass
+class _File:
+    """One file while it is being read."""
+
+    reading: Reading
+    facts: list[Fact] = field(default_factory=list[Fact])
+    interface: str = ""
+    port: dict[str, int] = field(default_factory=dict[str, int])
+    announced: list[str] = field(default_factory=list[str])
+    seen: set[str] = field(default_factory=set[str])
+
+    def say(self, path: str, value: FactValue, where: Place) -> None:
+        self.facts.append(Fact(path, value, where))
+
+    def number(self, text: str, high: int, where: Place) -> int | None:
+        value = read_number(text, 1, high)
+        if value is None:
+            self.reading.report("artifact.out-of-range", f"{text!r} is no number from 1 to {high:,}", where)
+        return value
+
+
+def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
+    """Read the file of each switch."""
+    return tuple(_observe_switch(artifact) for artifact in artifacts.artifacts if artifact.vendor == NAME)
+
+
+def _observe_switch(artifact: Artifact) -> ObservedConfig:
+    file = _File(Reading(artifact.path))
+    for number, text in file.reading.lines(artifact.content, comment="!"):
+        where = file.reading.place(number)
+        file.seen.add(text)
+        if text in _KNOWN or text in _NEEDED:
+            continue
+        for pattern, read in _LINES:
+            match = pattern.match(text)
+            if match is not None:
+                read(file, match, where)
+                break
+        else:
+            file.reading.report("artifact.unreadable-line", f"{text[:60]!r} is not known here", where)
+    for needed in _NEEDED:
+        if needed not in file.seen:
+            file.reading.report("artifact.unexpected", f"line {needed!r} is missing", file.reading.place())
+    if file.announced:
+        file.say("forwarding.exchange.announced", tuple(file.announced), file.reading.place())
+    return ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(file.facts), tuple(file.reading.problems))
+
+
+def _read_interface(file: _File, match: re.Match[str], _where: Place) -> None:
+    file.interface = match[1]
+
+
+def _read_description(file: _File, match: re.Match[str], where: Place) -> None:
+    file.port[file.interface] = int(match[1])
+    file.say(f"ports.{int(match[1])}.peer", match[2], where)
+
+
+def _read_process(file: _File, match: re.Match[str], where: Place) -> None:
+    value = file.number(match[1], MAX_NUMBER, where)
+    if value is not None:
+        file.say("forwarding.exchange.number", value, where)
+
+
+def _read_router(file: _File, match: re.Match[str], where: Place) -> None:
+    if _is_network(file, match[1], where):
+        file.say("forwarding.exchange.router_address", f"{match[1]}/32", where)
+
+
+def _read_neighbour(file: _File, match: re.Match[str], where: Place) -> None:
+    value = file.number(match[2], MAX_NUMBER, where)
+    if match[1] not in file.port:
+        file.reading.report("artifact.dangling", f"there is no interface {match[1]}", where)
+    elif value is not None:
+        file.say(f"ports.{file.port[match[1]]}.neighbour_number", value, where)
+
+
+def _read_membership(file: _File, match: re.Match[str], where: Place) -> None:
+    if match[1] not in file.port:
+        file.reading.report("artifact.dangling", f"there is no interface {match[1]}", where)
+
+
+def _read_width(file: _File, match: re.Match[str], where: Place) -> None:
+    value = file.number(match[1], MAX_WIDTH, where)
+    if value is not None:
+        file.say("forwarding.exchange.width", value, where)
+
+
+def _read_announced(file: _File, match: re.Match[str], where: Place) -> None:
+    if _is_network(file, match[1], where):
+        file.announced.append(match[1])
+
+
+def _read_aggregate(file: _File, match: re.Match[str], where: Place) -> None:
+    if match[1] not in file.announced:
+        file.reading.report("artifact.dangling", f"{match[1]} is no network of its own", where)
+
+
+def _read_name(_file: _File, _match: re.Match[str], _where: Place) -> None:
+    return
+
+
+def _is_network(file: _File, text: str, where: Place) -> bool:
+    try:
+        ipaddress.IPv4Network(text)
+    except ValueError:
+        file.reading.report("artifact.out-of-range", f"{text!r} is no IPv4 network", where)
+        return False
+    return True
+
+
+_LINES: tuple[tuple[re.Pattern[str], Callable[[_File, re.Match[str], Place], None]], ...] = (
+    (re.compile(r"^hostname (\S{1,63})$"), _read_name),
+    (re.compile(r"^interface (Ethernet\d{1,5})$"), _read_interface),
+    (re.compile(r"^description port (\d{1,4}) to (\S{1,80})$"), _read_description),
+    (re.compile(r"^router bgp (\d{1,12})$"), _read_process),
+    (re.compile(r"^bgp router-id (\S{1,40})$"), _read_router),
+    (re.compile(r"^neighbor (Ethernet\d{1,5}) interface remote-as (\d{1,12})$"), _read_neighbour),
+    (re.compile(rf"^neighbor (Ethernet\d{{1,5}}) peer-group {GROUP}$"), _read_membership),
+    (re.compile(r"^maximum-paths (\d{1,6})$"), _read_width),
+    (re.compile(rf"^ip prefix-list {OWN} seq \d{{1,4}} permit (\S{{1,40}})(?: le 32)?$"), _read_announced),
+    (re.compile(r"^aggregate-address (\S{1,40}) summary-only$"), _read_aggregate),
+)

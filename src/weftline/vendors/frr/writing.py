@@ -1,0 +1,91 @@
+"""An integrated ``frr.conf`` for one switch: BGP over every link to another switch."""
+
+from __future__ import annotations
+
+from weftline.formats.config_db import interface_name
+from weftline.model.artifact import Artifact
+from weftline.model.intent import DeviceIntent, PortIntent, RoutingIntent
+
+NAME = "frr"
+GROUP = "FABRIC"
+OWN = "OWN"
+
+
+def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
+    """Write the file of each switch that exchanges routes."""
+    return tuple(
+        Artifact(
+            path=f"switches/{intent.device}/frr.conf",
+            content=_write_file(intent, intent.forwarding.exchange).encode(),
+            device=intent.device,
+            vendor=NAME,
+        )
+        for intent in intents
+        if intent.role == "switch" and intent.forwarding is not None and intent.forwarding.exchange is not None
+    )
+
+
+def _write_file(intent: DeviceIntent, exchange: RoutingIntent) -> str:
+    cage = 1 if intent.platform is None else intent.platform.ports_per_cage
+    peers = [(interface_name(port.key, cage), port) for port in intent.ports if port.neighbour_number is not None]
+    lines = [
+        f"! Routing of {intent.device} of fabric {intent.fabric}; install as /etc/frr/frr.conf",
+        "frr defaults datacenter",
+        f"hostname {intent.device}",
+        "log syslog informational",
+        "service integrated-vtysh-config",
+        "!",
+        "! Next-hop groups in the kernel keep one member after a link flap (FRR issues 12239, 14481)",
+        "no zebra nexthop kernel enable",
+        "!",
+    ]
+    for name, port in peers:
+        lines += _write_interface(name, port)
+    lines += _write_own(exchange)
+    lines += _write_bgp(exchange, peers)
+    return "\n".join(lines) + "\n"
+
+
+def _write_interface(name: str, port: PortIntent) -> list[str]:
+    return [
+        f"interface {name}",
+        f" description port {port.key} to {port.peer}",
+        " ipv6 nd ra-interval 1",
+        " no ipv6 nd suppress-ra",
+        "exit",
+        "!",
+    ]
+
+
+def _write_own(exchange: RoutingIntent) -> list[str]:
+    lines = [
+        f"ip prefix-list {OWN} seq {5 * (place + 1)} permit {network}{'' if network.endswith('/32') else ' le 32'}"
+        for place, network in enumerate(exchange.announced)
+    ]
+    return [*lines, "!", f"route-map {OWN} permit 10", f" match ip address prefix-list {OWN}", "exit", "!"]
+
+
+def _write_bgp(exchange: RoutingIntent, peers: list[tuple[str, PortIntent]]) -> list[str]:
+    lines = [
+        f"router bgp {exchange.number}",
+        f" bgp router-id {exchange.router_address.partition('/')[0]}",
+        " no bgp ebgp-requires-policy",
+        " bgp bestpath as-path multipath-relax",
+        " timers bgp 3 9",
+        f" neighbor {GROUP} peer-group",
+        f" neighbor {GROUP} timers connect 1",
+    ]
+    for name, port in peers:
+        lines.append(f" neighbor {name} interface remote-as {port.neighbour_number}")
+        lines.append(f" neighbor {name} peer-group {GROUP}")
+    lines += [" !", " address-family ipv4 unicast"]
+    lines += [f"  aggregate-address {network} summary-only" for network in exchange.announced if "/32" not in network]
+    lines += [
+        f"  redistribute connected route-map {OWN}",
+        f"  neighbor {GROUP} activate",
+        f"  maximum-paths {exchange.width}",
+        " exit-address-family",
+        "exit",
+        "!",
+    ]
+    return lines

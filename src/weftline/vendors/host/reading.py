@@ -1,0 +1,119 @@
+"""What a host's files say, read back word by word."""
+
+from __future__ import annotations
+
+import re
+
+from weftline.formats.lines import Reading, read_number
+from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.observed import Fact, ObservedConfig
+from weftline.vendors.host.columns import COLUMNS, NOTHING
+from weftline.vendors.host.script import SCRIPT
+from weftline.vendors.host.writing import NAME, SCRIPT_PATH
+
+_DEVICE = re.compile(r"^[A-Za-z0-9_.-]{1,40}:1$")
+_SETTING = re.compile(r"^([a-z0-9_.-]{1,80}) = (\S{1,80})$")
+_NUMBERS = {
+    "NCCL_IB_GID_INDEX": ("host.gid_index", 255),
+    "NCCL_IB_TC": ("host.traffic_class", 255),
+    "NCCL_IB_SL": ("host.service_level", 15),
+    "NCCL_IB_PKEY": ("host.partition_index", 65_535),
+}
+
+
+def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
+    """Read the files of each host; the shared script must be ours, byte for byte."""
+    devices: dict[str, list[Artifact]] = {}
+    script = Reading(SCRIPT_PATH)
+    for artifact in artifacts.artifacts:
+        if artifact.vendor != NAME:
+            continue
+        if artifact.path == SCRIPT_PATH:
+            if artifact.content != SCRIPT.encode():
+                script.report("artifact.unexpected", "the script is not the one that Weftline writes", script.place())
+        else:
+            devices.setdefault(artifact.device, []).append(artifact)
+    observed = [_observe_host(device, files) for device, files in devices.items()]
+    if script.problems:
+        observed.append(ObservedConfig("", NAME, (SCRIPT_PATH,), (), tuple(script.problems)))
+    return tuple(observed)
+
+
+def _observe_host(device: str, files: list[Artifact]) -> ObservedConfig:
+    facts: list[Fact] = []
+    problems = Reading(device).problems
+    for artifact in files:
+        reading = Reading(artifact.path, problems)
+        reader = _READERS.get(artifact.path.rsplit("/", 1)[-1])
+        if reader is None:
+            reading.report("artifact.unknown-file", "no file of this name is known", reading.place())
+        else:
+            facts.extend(reader(artifact.content, reading))
+    return ObservedConfig(device, NAME, tuple(file.path for file in files), tuple(facts), tuple(problems))
+
+
+def _read_nics(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    seen: set[int] = set()
+    for line, text in reading.lines(content):
+        words = text.split()
+        if words == ["nic", *(column.name for column in COLUMNS)]:
+            continue
+        where = reading.place(line)
+        number = read_number(words[0], 1, 4096)
+        if number is None or len(words) != len(COLUMNS) + 1:
+            reading.report("artifact.unreadable-line", f"line is no NIC with {len(COLUMNS)} columns", where)
+            continue
+        if number in seen:
+            reading.report("artifact.said-twice", f"NIC {number} stands twice", where)
+        seen.add(number)
+        for column, word in zip(COLUMNS, words[1:], strict=True):
+            path = column.path.format(number)
+            value = ("" if column.name == "peer" else None) if word == NOTHING else column.read(word)
+            if value is not None:
+                facts.append(Fact(path, value, reading.place(line, column.name)))
+            elif word != NOTHING:
+                message = f"{column.name} is {word[:40]!r}, which it cannot be"
+                reading.report("artifact.out-of-range", message, reading.place(line, column.name))
+    return facts
+
+
+def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    seen: set[str] = set()
+    for line, text in reading.lines(content):
+        name, _, value = text.partition("=")
+        where = reading.place(line, name)
+        if name in seen:
+            reading.report("artifact.said-twice", f"{name} stands twice", where)
+        seen.add(name)
+        if name == "NCCL_IB_HCA":
+            devices = value.removeprefix("=").split(",")
+            if value[:1] != "=" or not all(_DEVICE.match(device) for device in devices):
+                reading.report("artifact.out-of-range", f"{value[:60]!r} is no exact list of devices", where)
+            else:
+                facts.append(Fact("host.devices", tuple(device.partition(":")[0] for device in devices), where))
+        elif name in _NUMBERS:
+            path, high = _NUMBERS[name]
+            number = read_number(value, 0, high)
+            if number is None:
+                reading.report("artifact.out-of-range", f"{value[:40]!r} is no number from 0 to {high}", where)
+            else:
+                facts.append(Fact(path, number, where))
+        else:
+            reading.report("artifact.unreadable-line", f"{name[:40]!r} is not known here", where)
+    return facts
+
+
+def _read_settings(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    for line, text in reading.lines(content):
+        match = _SETTING.match(text)
+        if match is None:
+            reading.report("artifact.unreadable-line", "line is no setting", reading.place(line))
+        else:
+            facts.append(Fact(f"host.settings.{match[1]}.value", match[2], reading.place(line, match[1])))
+    return facts
+
+
+_READERS = {"nics.conf": _read_nics, "nccl.conf": _read_nccl, "sysctl.conf": _read_settings}

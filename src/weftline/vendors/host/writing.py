@@ -1,0 +1,65 @@
+"""A host's files: the list of its NICs, the settings of NCCL and kernel, and the script that applies the list."""
+
+from __future__ import annotations
+
+from weftline.model.artifact import Artifact
+from weftline.model.intent import DeviceIntent, HostIntent
+from weftline.vendors.host.columns import COLUMNS, write_cell
+from weftline.vendors.host.script import SCRIPT
+
+NAME = "host"
+SCRIPT_PATH = "hosts/apply-nics.sh"
+
+
+def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
+    """Write the files of each host, and the one script that all of them share where NICs must be set."""
+    hosts = [(intent, intent.host) for intent in intents if intent.role == "host" and intent.host is not None]
+    artifacts = [artifact for intent, host in hosts for artifact in _render_host(intent, host)]
+    if any(nic.trust is not None for _, host in hosts for nic in host.nics):
+        artifacts.append(Artifact(path=SCRIPT_PATH, content=SCRIPT.encode(), device="", vendor=NAME))
+    return tuple(artifacts)
+
+
+def _render_host(intent: DeviceIntent, host: HostIntent) -> list[Artifact]:
+    files = {"nccl.conf": _write_nccl(intent, host), "nics.conf": _write_nics(intent, host)}
+    if host.settings:
+        files["sysctl.conf"] = _head(intent, "/etc/sysctl.d/90-weftline.conf", "Kernel settings") + "".join(
+            f"{setting.key} = {setting.value}\n" for setting in host.settings
+        )
+    return [
+        Artifact(path=f"hosts/{intent.device}/{name}", content=text.encode(), device=intent.device, vendor=NAME)
+        for name, text in sorted(files.items())
+    ]
+
+
+def _head(intent: DeviceIntent, install: str, what: str) -> str:
+    lines = [f"{what} of {intent.device} of fabric {intent.fabric}; install as {install}", *intent.notes]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _write_nics(intent: DeviceIntent, host: HostIntent) -> str:
+    nics = {nic.key: nic for nic in host.nics}
+    table = [["nic", *(column.name for column in COLUMNS)]]
+    for port in intent.ports:
+        nic = nics[port.key]
+        table.append([str(port.key), *(write_cell(column.write(port, nic)) for column in COLUMNS)])
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    return _head(intent, "/etc/weftline/nics.conf", "NICs") + "".join(f"{line}\n" for line in lines)
+
+
+def _write_nccl(intent: DeviceIntent, host: HostIntent) -> str:
+    settings: list[tuple[str, str]] = []
+    if host.devices:
+        # '=' asks for exactly these names: mlx5_1 alone would match mlx5_10 too.
+        settings.append(("NCCL_IB_HCA", "=" + ",".join(f"{device}:1" for device in host.devices)))
+    for name, value in (
+        ("NCCL_IB_GID_INDEX", host.gid_index),
+        ("NCCL_IB_TC", host.traffic_class),
+        ("NCCL_IB_SL", host.service_level),
+        ("NCCL_IB_PKEY", host.partition_index),
+    ):
+        if value is not None:
+            settings.append((name, str(value)))
+    body = "".join(f"{name}={value}\n" for name, value in settings)
+    return _head(intent, "/etc/nccl.conf", "Collective library") + body

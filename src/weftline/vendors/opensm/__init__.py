@@ -1,0 +1,11 @@
+"""OpenSM, the subnet manager: it programs tables, addresses and partitions that it reads from files."""
+
+from __future__ import annotations
+
+from weftline.model.vendor import Vendor
+from weftline.vendors.opensm.reading import observe
+from weftline.vendors.opensm.writing import render
+
+OPENSM = Vendor(name="opensm", render=render, observe=observe)
+
+__all__ = ["OPENSM"]

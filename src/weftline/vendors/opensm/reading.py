@@ -1,0 +1,170 @@
+"""What OpenSM's files say, read back strictly: whatever Weftline would not write is a problem."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from weftline.errors import Place
+from weftline.formats.lines import Reading, read_hex, read_number
+from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.intent import FactValue
+from weftline.model.observed import Fact, ObservedConfig
+from weftline.vendors.opensm.tables import MAX_LID, read_table
+from weftline.vendors.opensm.writing import NAME
+
+_NAME_LINE = re.compile(r'^(0x[0-9a-f]{16}) "([^"]*)"$')
+_RULE = re.compile(
+    r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<key>0x[0-9a-f]{4})(?P<first>, indx0)?"
+    r"(?:, defmember=(?P<membership>full|limited))? : (?P<members>[^;]*) ;$"
+)
+_DEFAULT = re.compile(r"^ALL=(full|limited), ALL_SWITCHES=full, SELF=full$")
+
+
+def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
+    """Read the files of each subnet manager."""
+    devices: dict[str, list[Artifact]] = {}
+    for artifact in artifacts.artifacts:
+        if artifact.vendor == NAME:
+            devices.setdefault(artifact.device, []).append(artifact)
+    return tuple(_observe_subnet(device, files) for device, files in devices.items())
+
+
+def _observe_subnet(device: str, files: list[Artifact]) -> ObservedConfig:
+    facts: list[Fact] = []
+    problems = Reading(device).problems
+    for artifact in files:
+        reading = Reading(artifact.path, problems)
+        reader = _READERS.get(artifact.path.rsplit("/", 1)[-1])
+        if reader is None:
+            reading.report("artifact.unknown-file", "no file of this name is known", reading.place())
+        else:
+            facts.extend(reader(artifact.content, reading))
+    return ObservedConfig(device, NAME, tuple(file.path for file in files), tuple(facts), tuple(problems))
+
+
+def _read_tables(content: bytes, reading: Reading) -> list[Fact]:
+    return [Fact("forwarding.table", read_table(content, reading), reading.place())]
+
+
+def _read_addresses(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    seen: set[str] = set()
+    for number, text in reading.lines(content):
+        words = text.split()
+        where = reading.place(number)
+        low, high = (read_hex(word, 4) for word in words[1:]) if len(words) == 3 else (None, None)
+        if read_hex(words[0], 16) is None or low is None or high is None or not 1 <= low <= high <= MAX_LID:
+            reading.report("artifact.unreadable-line", "line is no GUID with two LIDs", where)
+            continue
+        if words[0] in seen:
+            reading.report("artifact.said-twice", f"{words[0]} has two addresses", where)
+        seen.add(words[0])
+        facts.append(Fact(f"keys.endpoints.{words[0]}.first", low, where))
+        facts.append(Fact(f"keys.endpoints.{words[0]}.last", high, where))
+    return facts
+
+
+def _read_names(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    for number, text in reading.lines(content):
+        match = _NAME_LINE.match(text)
+        if match is None:
+            reading.report("artifact.unreadable-line", "line is no GUID with a name", reading.place(number))
+        else:
+            facts.append(Fact(f"keys.endpoints.{match[1]}.name", match[2], reading.place(number)))
+    return facts
+
+
+def _read_roots(content: bytes, reading: Reading) -> list[Fact]:
+    roots: list[str] = []
+    for number, text in reading.lines(content):
+        if read_hex(text, 16) is None:
+            reading.report("artifact.unreadable-line", "line is no GUID", reading.place(number))
+        else:
+            roots.append(text)
+    return [Fact("keys.roots", tuple(roots), reading.place())]
+
+
+def _read_options(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    seen: set[str] = set()
+    for number, text in reading.lines(content):
+        name, _, value = text.partition(" ")
+        where = reading.place(number, name)
+        if name in seen:
+            reading.report("artifact.said-twice", f"option {name} stands twice", where)
+        seen.add(name)
+        if name == "lmc":
+            bits = read_number(value, 0, 7)
+            if bits is None:
+                reading.report("artifact.out-of-range", f"lmc is {value!r}, and lies between 0 and 7", where)
+            else:
+                facts.append(Fact("keys.multipath_bits", bits, where))
+        elif name == "part_enforce":
+            if value not in {"both", "in", "out", "off"}:
+                reading.report("artifact.out-of-range", f"part_enforce is {value!r}", where)
+            facts.append(Fact("isolation.enforcement", value, where))
+        elif name == "routing_engine" and value != "file,no_fallback":
+            reading.report("artifact.unexpected", f"routing_engine is {value!r}: our tables are not loaded", where)
+        elif not value:
+            reading.report("artifact.unreadable-line", f"option {name} has no value", where)
+    return facts
+
+
+class _Members:
+    """The members of one partition, gathered over its rules."""
+
+    def __init__(self, name: str, where: Place) -> None:
+        self.name = name
+        self.where = where
+        self.is_first = False
+        self.members: dict[str, list[str]] = {"full": [], "limited": []}
+
+
+def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    found: dict[int, _Members] = {}
+    for number, text in reading.lines(content):
+        where = reading.place(number)
+        match = _RULE.match(text)
+        if match is None:
+            message = "line is no complete rule; OpenSM would drop the whole file and join everybody"
+            reading.report("artifact.unreadable-line", message, where)
+            continue
+        key = int(match["key"], 16)
+        default = _DEFAULT.match(match["members"])
+        if match["name"] == "Default" and default is not None:
+            facts.append(Fact("isolation.default_key", key, where))
+            facts.append(Fact("isolation.default_membership", default[1], where))
+            continue
+        partition = found.setdefault(key, _Members(match["name"], where))
+        if partition.name != match["name"]:
+            reading.report("artifact.said-twice", f"partition {key:#06x} has two names", where)
+        partition.is_first = partition.is_first or match["first"] is not None
+        members = match["members"].split(", ")
+        partition.members[match["membership"] or "limited"].extend(members)
+        for guid in members:
+            if read_hex(guid, 16) is None:
+                reading.report("artifact.unreadable-line", f"{guid[:40]!r} is no port GUID", where)
+    if not any(fact.path == "isolation.default_key" for fact in facts):
+        reading.report("artifact.unexpected", "there is no rule for the default partition", reading.place())
+    for key, partition in found.items():
+        facts.extend(_say_partition(f"isolation.partitions.{key}", partition))
+    return facts
+
+
+def _say_partition(path: str, partition: _Members) -> list[Fact]:
+    values: dict[str, FactValue] = {"name": partition.name, "is_first": partition.is_first}
+    values.update({name: tuple(guids) for name, guids in partition.members.items() if guids})
+    return [Fact(f"{path}.{name}", value, partition.where) for name, value in values.items()]
+
+
+_READERS: dict[str, Callable[[bytes, Reading], list[Fact]]] = {
+    "lfts.conf": _read_tables,
+    "guid2lid": _read_addresses,
+    "node-name-map": _read_names,
+    "root-guids.conf": _read_roots,
+    "opensm.conf": _read_options,
+    "partitions.conf": _read_partitions,
+}

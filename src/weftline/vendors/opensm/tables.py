@@ -1,0 +1,151 @@
+"""Forwarding tables as the text of OpenSM's file engine: 11 bytes per entry, made and read as columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.formats.lines import Reading, read_hex, read_number
+from weftline.kernels.column import I64, U8
+from weftline.model.intent import NO_PORT, ForwardingTable
+
+ENTRY = b"0x0000 000\n"
+MAX_LID = 0xBFFF
+_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+_HEADER = re.compile(
+    rb"^Unicast lids \[0x0-0x[0-9a-f]+\] of switch Lid (\d{1,5}) guid 0x([0-9a-f]{16}) \(([^)\n]*)\):$"
+)
+_UNHEX = np.full(256, 255, dtype=np.uint8)
+_UNHEX[_HEX] = np.arange(16, dtype=np.uint8)
+
+
+def write_table(table: ForwardingTable) -> bytes:
+    """Write the tables of all switches; entries that forward nowhere are left out, which means the same."""
+    top = int(table.address.max(initial=0))
+    text = _write_addresses(table.address)
+    digits = _write_ports()
+    pieces: list[bytes] = []
+    for row, name in enumerate(table.switch_name):
+        guid, lid = int(table.switch_id[row]), int(table.switch_address[row])
+        pieces.append(f"Unicast lids [0x0-0x{top:x}] of switch Lid {lid} guid 0x{guid:016x} ({name}):\n".encode())
+        text[:, 7:10] = digits[table.port[row]]
+        keep = table.port[row] != NO_PORT
+        pieces.append((text if keep.all() else text[keep]).tobytes())
+    return b"".join(pieces)
+
+
+def _write_addresses(address: I64) -> U8:
+    text = np.tile(np.frombuffer(ENTRY, dtype=np.uint8), (len(address), 1))
+    for place in range(4):
+        text[:, 2 + place] = _HEX[(address >> (12 - 4 * place)) & 15]
+    return text
+
+
+def _write_ports() -> U8:
+    values = np.arange(256)
+    columns = [values // 100, values // 10 % 10, values % 10]
+    return (np.stack(columns, axis=1) + ord("0")).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The entries of one switch."""
+
+    guid: int
+    lid: int
+    name: str
+    address: I64
+    port: U8
+    line: int
+
+
+def read_table(content: bytes, reading: Reading) -> ForwardingTable:
+    """Read the tables back; every line that is no entry, and every entry said twice, is a problem with its line."""
+    blocks: list[_Block] = []
+    line = 1
+    starts = [match.start() for match in re.finditer(rb"^Unicast", content, flags=re.MULTILINE)]
+    head = content[: starts[0]] if starts else content
+    for offset, text in enumerate(head.split(b"\n")):
+        if text.strip() and not text.startswith(b"#"):
+            reading.report("artifact.unreadable-line", "text before the first switch", reading.place(line + offset))
+    line += head.count(b"\n")
+    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
+        block = _read_block(content[start:end], line, reading)
+        if block is not None:
+            blocks.append(block)
+        line += content.count(b"\n", start, end)
+    return _join(blocks, reading)
+
+
+def _read_block(content: bytes, line: int, reading: Reading) -> _Block | None:
+    head, _, body = content.partition(b"\n")
+    match = _HEADER.match(head)
+    if match is None:
+        reading.report("artifact.unreadable-line", "header of a switch is not readable", reading.place(line))
+        return None
+    entries = _read_fast(body)
+    if entries is None:
+        entries = _read_slowly(body, line + 1, reading)
+    address, port = entries
+    order = np.argsort(address, kind="stable")
+    address, port = address[order], port[order]
+    for twice in address[1:][address[1:] == address[:-1]]:
+        reading.report("artifact.said-twice", f"LID {int(twice):#06x} has two entries", reading.place(line))
+    return _Block(int(match[2], 16), int(match[1]), match[3].decode("utf-8", "replace"), address, port, line)
+
+
+def _read_fast(body: bytes) -> tuple[I64, U8] | None:
+    """Read entries of exactly the form that ``write_table`` writes; None when one line differs."""
+    if len(body) % len(ENTRY):
+        return None
+    text = np.frombuffer(body, dtype=np.uint8).reshape(-1, len(ENTRY))
+    fixed = np.frombuffer(ENTRY, dtype=np.uint8)
+    if not (text[:, [0, 1, 6, 10]] == fixed[[0, 1, 6, 10]]).all():
+        return None
+    nibbles = _UNHEX[text[:, 2:6]]
+    digits = text[:, 7:10].astype(np.int64) - ord("0")
+    if (nibbles == 255).any() or (digits < 0).any() or (digits > 9).any():
+        return None
+    address = nibbles.astype(np.int64) @ np.array([4096, 256, 16, 1])
+    port = digits @ np.array([100, 10, 1])
+    if len(port) and (int(port.max()) >= NO_PORT or int(address.max()) > MAX_LID or int(address.min()) < 1):
+        return None
+    return address, port.astype(np.uint8)
+
+
+def _read_slowly(body: bytes, line: int, reading: Reading) -> tuple[I64, U8]:
+    address: list[int] = []
+    port: list[int] = []
+    for offset, raw in enumerate(body.split(b"\n")):
+        words = raw.decode("utf-8", "replace").split()
+        if not words or words[0].startswith("#"):
+            continue
+        lid = read_hex(words[0], 4)
+        number = read_number(words[1], 0, NO_PORT - 1) if len(words) > 1 else None
+        if lid is None or number is None or not 1 <= lid <= MAX_LID:
+            reading.report("artifact.unreadable-line", "line is no entry of a table", reading.place(line + offset))
+            continue
+        address.append(lid)
+        port.append(number)
+    return np.array(address, dtype=np.int64), np.array(port, dtype=np.uint8)
+
+
+def _join(blocks: list[_Block], reading: Reading) -> ForwardingTable:
+    seen: set[int] = set()
+    for block in blocks:
+        if block.guid in seen:
+            reading.report("artifact.said-twice", f"switch {block.guid:#018x} stands twice", reading.place(block.line))
+        seen.add(block.guid)
+    address = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(block.address for block in blocks)]))
+    port = np.full((len(blocks), len(address)), NO_PORT, dtype=np.uint8)
+    for row, block in enumerate(blocks):
+        port[row, np.searchsorted(address, block.address)] = block.port
+    return ForwardingTable(
+        switch_id=np.array([block.guid for block in blocks], dtype=np.uint64),
+        switch_name=tuple(block.name for block in blocks),
+        switch_address=np.array([block.lid for block in blocks], dtype=np.int64),
+        address=address,
+        port=port,
+    )

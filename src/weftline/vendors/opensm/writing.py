@@ -1,0 +1,94 @@
+"""OpenSM's files of one subnet: tables, LIDs, partitions, options, roots and names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weftline.model.artifact import Artifact
+from weftline.model.intent import DeviceIntent, IsolationIntent, KeyIntent
+from weftline.vendors.opensm.tables import write_table
+
+NAME = "opensm"
+INSTALL = "/etc/opensm"
+CACHE = "/var/cache/opensm"
+GUIDS_PER_RULE = 8
+"""OpenSM reads a line of at most 4 KiB and merges rules of one P_Key, so rules stay short."""
+
+
+def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
+    """Write the files of each subnet manager."""
+    return tuple(artifact for intent in intents if intent.role == "manager" for artifact in _render_subnet(intent))
+
+
+def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
+    files: dict[str, bytes] = {"opensm.conf": _write_options(intent).encode()}
+    if intent.forwarding is not None and intent.forwarding.table is not None:
+        head = _head(intent, f"{INSTALL}/lfts.conf", "Forwarding tables")
+        files["lfts.conf"] = head.encode() + write_table(intent.forwarding.table)
+    if intent.keys is not None:
+        files["guid2lid"] = _write_addresses(intent.keys).encode()
+        files["node-name-map"] = _write_names(intent, intent.keys).encode()
+        files["root-guids.conf"] = _write_roots(intent, intent.keys).encode()
+    if intent.isolation is not None:
+        files["partitions.conf"] = _write_partitions(intent, intent.isolation).encode()
+    return [
+        Artifact(path=f"{NAME}/{intent.device}/{name}", content=content, device=intent.device, vendor=NAME)
+        for name, content in sorted(files.items())
+    ]
+
+
+def _head(intent: DeviceIntent, install: str, what: str) -> str:
+    lines = [f"{what} of {intent.device} of fabric {intent.fabric}; install as {install}", *intent.notes]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _write_options(intent: DeviceIntent) -> str:
+    options = [
+        ("routing_engine", "file,no_fallback"),
+        ("lfts_file", f"{INSTALL}/lfts.conf"),
+        ("root_guid_file", f"{INSTALL}/root-guids.conf"),
+        ("node_name_map_name", f"{INSTALL}/node-name-map"),
+        ("honor_guid2lid_file", "TRUE"),
+        ("max_wire_smps", "50"),
+        ("sweep_interval", "10"),
+    ]
+    if intent.keys is not None:
+        options.append(("lmc", str(intent.keys.multipath_bits)))
+    if intent.isolation is not None:
+        options.append(("partition_config_file", f"{INSTALL}/partitions.conf"))
+        options.append(("part_enforce", intent.isolation.enforcement))
+    body = "".join(f"{name} {value}\n" for name, value in sorted(options))
+    return _head(intent, f"{INSTALL}/opensm.conf", "Options") + body
+
+
+def _write_addresses(keys: KeyIntent) -> str:
+    return "".join(f"{key.key} 0x{key.first:04x} 0x{key.last:04x}\n\n" for key in keys.endpoints)
+
+
+def _write_names(intent: DeviceIntent, keys: KeyIntent) -> str:
+    head = _head(intent, f"{INSTALL}/node-name-map", "Names by GUID (switches by node, endpoints by port)")
+    return head + "".join(f'{key.key} "{key.name}"\n' for key in keys.endpoints)
+
+
+def _write_roots(intent: DeviceIntent, keys: KeyIntent) -> str:
+    head = _head(intent, f"{INSTALL}/root-guids.conf", "Node GUIDs of the top switches")
+    return head + "".join(f"{root}\n" for root in keys.roots)
+
+
+def _write_partitions(intent: DeviceIntent, isolation: IsolationIntent) -> str:
+    """Write short rules, each complete on its line: OpenSM drops the whole file at the first error."""
+    default = (
+        f"Default=0x{isolation.default_key:04x} : ALL={isolation.default_membership}, ALL_SWITCHES=full, SELF=full ;\n"
+    )
+    rules = [
+        f"{partition.name}=0x{partition.key:04x}{', indx0' if partition.is_first else ''}, defmember={membership} : "
+        f"{', '.join(guids)} ;\n"
+        for partition in isolation.partitions
+        for membership, members in (("full", partition.full), ("limited", partition.limited))
+        for guids in _split(members, GUIDS_PER_RULE)
+    ]
+    return _head(intent, f"{INSTALL}/partitions.conf", "Partitions, by port GUID") + default + "".join(rules)
+
+
+def _split(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
