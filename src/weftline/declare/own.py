@@ -36,7 +36,24 @@ def add_own_parts(spec: FabricSpec, catalog: Catalog, places: Places) -> Catalog
                 merged[kind][name] = part
             else:
                 problems += part
-    return problems or catalog.model_copy(update=merged)
+    if problems:
+        return problems
+    whole = catalog.model_copy(update=merged)
+    return _check_nics(spec, whole, places) or whole
+
+
+def _check_nics(spec: FabricSpec, catalog: Catalog, places: Places) -> list[Problem]:
+    """Refuse a host of the user's own whose NIC is nowhere described."""
+    problems: list[Problem] = []
+    for name in spec.parts.get("hosts", {}):
+        nic = catalog.hosts[name].nic
+        if nic not in catalog.nics:
+            near = nearest(nic, catalog.nics)
+            hint = f"did you mean {near!r}?" if near else "describe it under parts.nics"
+            where = places.value("parts", "hosts", name, "nic")
+            message = f"parts.hosts.{name}.nic: there is no part {quote(nic)}"
+            problems.append(Problem("spec.unknown-part", message, hint, where))
+    return problems
 
 
 def _own_part(

@@ -166,8 +166,15 @@ def _word(subject: Subject, group: list[_Fault]) -> Problem:
         return _wrong_key(subject, fault)
     code, message, hint = _wrong_value(subject, fault, len(group) > 1)
     path = (*subject.prefix, *fault.path)
-    hint = hint or description(subject.model, fault.path)
+    hint = hint or _section_hint(subject, fault.path) or description(subject.model, fault.path)
+    hint = hint or "see the JSON Schema: weftline schema"
     return Problem(code, f"{show_path(path) or 'the declaration'} {message}", hint, subject.places.value(*path))
+
+
+def _section_hint(subject: Subject, path: KeyPath) -> str:
+    """Name the keys that belong where a section was expected."""
+    known = known_keys(subject.model, path)
+    return f"its keys are {', '.join(known)}" if known else ""
 
 
 def _telling(subject: Subject, group: list[_Fault]) -> _Fault:
@@ -232,6 +239,8 @@ def _wrong_value(subject: Subject, fault: _Fault, or_auto: bool) -> tuple[str, s
 def _wrong_type(value: object, wanted: str, *, or_auto: bool) -> tuple[str, str, str]:
     wanted = f"{wanted} or auto" if or_auto else wanted
     hint = ""
+    if wanted == "a section of keys" and value is not None:
+        return "spec.wrong-type", f"must be {wanted}, not {_kind(value)}", ""
     if value is None:
         return "spec.wrong-type", f"is empty; it must be {wanted}", "give a value, or remove the key"
     if isinstance(value, str) and "number" in wanted and _DIGITS.fullmatch(value):
