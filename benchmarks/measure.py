@@ -48,8 +48,10 @@ def time_command(*arguments: str, repeat: int = 5) -> float:
     times: list[float] = []
     for _ in range(repeat):
         start = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+        done = subprocess.run(command, check=False, capture_output=True, cwd=ROOT, text=True)
         times.append(time.perf_counter() - start)
+        if done.returncode:
+            raise SystemExit(done.stderr[-2000:])
     return statistics.median(times)
 
 
