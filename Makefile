@@ -41,7 +41,7 @@ test: setup $(STAMPS)/dev $(STAMPS)/packages ## Set everything up, then run the 
 bench: setup $(STAMPS)/dev ## Measure, print a table, write out/bench.json
 	@$(BIN)/python -m benchmarks
 
-lint: setup $(STAMPS)/dev ## Check style, types, contracts between rooms, and dependencies
+lint: setup $(STAMPS)/dev $(STAMPS)/docs ## Check style, types, contracts between rooms, and dependencies
 	@status=0; for check in "ruff check" "ruff format --check" pyright "lint-imports --no-cache --no-logo" "deptry src"; do \
 	  echo "-- $$check" >&2; $(BIN)/$$check || status=1; done; exit $$status
 
