@@ -21,6 +21,8 @@ MAX_NODES = 131_072
 MAX_PORT = 254
 """255 means 'no port' in forwarding tables; IBTA vol 1, 19.2.4."""
 MAX_LID = 0xFFFF
+MAX_DESCRIPTION = 128
+"""Characters of a description that are kept; the hardware has 64 bytes."""
 
 _KINDS: dict[str, NodeType] = {
     "Switch": "switch", "Ca": "ca", "Hca": "ca", "Rt": "router", "Rtr": "router", "Router": "router",
@@ -95,7 +97,9 @@ class _Reader:
         if not text or text[0] == "#":
             return
         if len(raw) > MAX_LINE:
-            self.log.add("artifact.dump-line", f"a line has {len(raw):,} characters; at most {MAX_LINE:,} are read", "", line)
+            self.log.add(
+                "artifact.dump-line", f"a line has {len(raw):,} characters; at most {MAX_LINE:,} are read", "", line
+            )
             return
         column = len(raw) - len(raw.lstrip()) + 1
         if text[0] == "[":
@@ -173,7 +177,7 @@ class _Reader:
         self.attributes.clear()
         note = _HEADER_NOTE.match(match[4] or "")
         if note:
-            node.description = (note[1] or "").strip()
+            node.description = (note[1] or "").strip()[:MAX_DESCRIPTION]
             node.lid = int(note[2]) if note[2] and node.kind == "switch" else NIL
             node.lmc = min(int(note[3] or 0), 7)
         self.nodes.append(node)
@@ -199,7 +203,9 @@ class _Reader:
             self.log.add("artifact.port-range", message, "", line, column + 1)
             return
         if number in node.ports:
-            message = f"port {number} of {node.description or node.key} stands on line {node.ports[number].line} already"
+            message = (
+                f"port {number} of {node.description or node.key} stands on line {node.ports[number].line} already"
+            )
             self.log.add("artifact.duplicate-port", message, "", line, column + 1)
             return
         if not 1 <= peer_number <= MAX_PORT:
@@ -238,7 +244,7 @@ def _read_note(text: str) -> tuple[int, int, str, int, str]:
         if note:
             lid = int(note[1]) if note[1] else NIL
             lmc = min(int(note[2] or 0), 7)
-            description, tail = (note[3] or "").strip(), note[4]
+            description, tail = (note[3] or "").strip()[:MAX_DESCRIPTION], note[4]
     found = _TAIL.search(tail)
     if found and int(found[1]) in WIDTHS:
         width = int(found[1])
@@ -263,7 +269,10 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
         reader.read(line, raw)
         if len(reader.nodes) > MAX_NODES:
             message = f"more than {MAX_NODES:,} nodes"
-            return (*log.close(), Problem("artifact.dump-too-large", message, "give one subnet", Discovery("", file, "", ()).place(line)))
+            return (
+                *log.close(),
+                Problem("artifact.dump-too-large", message, "give one subnet", Discovery("", file, "", ()).place(line)),
+            )
     _finish(reader, len(lines))
     if not reader.nodes:
         if all(problem.severity != "error" for problem in log.found):

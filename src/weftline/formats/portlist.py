@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 
 from weftline.errors import Problem
-from weftline.formats.ibnetdiscover import MAX_BYTES, MAX_LID, MAX_NODES, MAX_PORT
+from weftline.formats.ibnetdiscover import MAX_BYTES, MAX_DESCRIPTION, MAX_LID, MAX_NODES, MAX_PORT
 from weftline.formats.speed import LANE_GBPS, WIDTHS
 from weftline.formats.text import MAX_LINE, ProblemLog, read_lines
 from weftline.kernels.column import NIL
@@ -17,7 +17,6 @@ _END = r"(CA|SW|RT)\s+(\d{1,9})\s+(\d{1,9})\s+0x([0-9a-fA-F]{1,16})"
 _START = re.compile(r"(?:CA|SW|RT)\s")
 _FIRST = re.compile(_END + r"\s*(?:(\d{1,3}|\?+)x\s*(\S+))?\s*")
 _SECOND = re.compile(r"-\s*" + _END + r"\s*(.*)$")
-_PAIR = re.compile(r"\(\s*'(.*)' - '(.*)'\s*\)\s*$")
 _STEPS = (
     (re.compile(r"(?:CA|SW|RT)\s+"), "CA, SW or RT"),
     (re.compile(r"\d{1,9}\s+"), "a LID"),
@@ -79,20 +78,7 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
     if isinstance(lines, Problem):
         return (lines,)
     log = ProblemLog(file)
-    rows: list[_Row] = []
-    talk: list[tuple[int, str]] = []
-    for line, raw in enumerate(lines, 1):
-        text = raw.strip()
-        if not text or text[0] == "#":
-            continue
-        if not _START.match(text):
-            talk.append((line, text))
-            continue
-        if rows:
-            _refuse(log, talk)
-        row = _read_row(log, line, len(raw) - len(raw.lstrip()) + 1, text)
-        if row is not None:
-            rows.append(row)
+    rows, talk = _read_rows(log, lines)
     for line, text in talk:
         message = f"{text[:60]!r} is not part of the dump and is left out"
         log.add("artifact.terminal-text", message, "", line, severity="note")
@@ -107,12 +93,34 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
     return Discovery("portlist", file, hashlib.sha256(data).hexdigest(), nodes, log.close())
 
 
+def _read_rows(log: ProblemLog, lines: list[str]) -> tuple[list[_Row], list[tuple[int, str]]]:
+    """Read all lines; returns the rows, and the lines of a terminal before the first and after the last."""
+    rows: list[_Row] = []
+    prologue: list[tuple[int, str]] = []
+    talk: list[tuple[int, str]] = []
+    for line, raw in enumerate(lines, 1):
+        text = raw.strip()
+        if not text or text[0] == "#":
+            continue
+        if not _START.match(text):
+            talk.append((line, text))
+            continue
+        if rows:
+            _refuse(log, talk)
+        else:
+            prologue.extend(talk)
+        talk = []
+        row = _read_row(log, line, len(raw) - len(raw.lstrip()) + 1, text)
+        if row is not None:
+            rows.append(row)
+    return rows, [*prologue, *talk]
+
+
 def _refuse(log: ProblemLog, talk: list[tuple[int, str]]) -> None:
     """Refuse odd lines in the middle: only before the first record and after the last may a terminal talk."""
     for line, text in talk:
         hint = "as SW 1719 10 0x7cfe9003009ce5b0 4x EDR - CA 134 1 0x7cfe9003003b4bde ( 'leaf' - 'host HCA-1' )"
         log.add("artifact.dump-line", f"{text[:60]!r} is no line of a port list", hint, line)
-    talk.clear()
 
 
 def _read_row(log: ProblemLog, line: int, column: int, text: str) -> _Row | None:
@@ -129,10 +137,13 @@ def _read_row(log: ProblemLog, line: int, column: int, text: str) -> _Row | None
         log.add("artifact.dump-line", message, "", line, column + at)
         return None
     words = second[5] if second else rest
-    pair = _PAIR.match(words)
-    own_words, peer_words = (pair[1], pair[2]) if pair else (words.strip("()' \t"), "")
-    own = _End(first[1], int(first[2]), int(first[3]), int(first[4], 16), own_words.strip())
-    peer = _End(second[1], int(second[2]), int(second[3]), int(second[4], 16), peer_words.strip()) if second else None
+    own_words, _, peer_words = words.strip("() \t").removeprefix("'").removesuffix("'").partition("' - '")
+    own = _End(first[1], int(first[2]), int(first[3]), int(first[4], 16), own_words.strip()[:MAX_DESCRIPTION])
+    peer = (
+        _End(second[1], int(second[2]), int(second[3]), int(second[4], 16), peer_words.strip()[:MAX_DESCRIPTION])
+        if second
+        else None
+    )
     for end in (own, peer):
         if end is not None and not (1 <= end.number <= MAX_PORT and end.lid <= MAX_LID):
             message = f"port {end.number} at LID {end.lid} cannot be: ports are 1 to {MAX_PORT}, LIDs 0 to {MAX_LID}"

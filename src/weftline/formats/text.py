@@ -42,7 +42,13 @@ class ProblemLog:
                 more = count - SHOWN_PER_CODE
                 message = f"{more} more problems {code} are not listed"
                 listed.append(
-                    Problem("artifact.dump-repeated", message, f"weftline explain {code}", Place(self.file), self.worst[code])
+                    Problem(
+                        "artifact.dump-repeated",
+                        message,
+                        f"weftline explain {code}",
+                        Place(self.file),
+                        self.worst[code],
+                    )
                 )
         return tuple(listed)
 

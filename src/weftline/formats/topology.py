@@ -36,7 +36,7 @@ class _Words:
     guid: int
     description: str
     lid: int
-    is_switch: bool
+    is_switch: bool = False
 
 
 def _non_switches(fabric: Fabric) -> list[int]:
@@ -50,11 +50,11 @@ def _port_words(fabric: Fabric, addresses: Addresses, port: int) -> _Words:
     name, guid = fabric.node_name[node], int(addresses.port_id[port])
     if fabric.node_kind[node] == NodeKind.SWITCH:
         own = int(addresses.node_id[node])
-        return _Words(f"S-{own:016x}", number, own, name, max(int(addresses.node_address[node]), 0), True)
+        return _Words(f"S-{own:016x}", number, own, name, max(int(addresses.node_address[node]), 0), is_switch=True)
     lid = max(int(addresses.port_address[port]), 0)
     if fabric.node_kind[node] == NodeKind.EXTRA:
-        return _Words(f"H-{int(addresses.node_id[node]):016x}", number, guid, name, lid, False)
-    return _Words(f"H-{guid:016x}", 1, guid, f"{name} HCA-{number}", lid, False)
+        return _Words(f"H-{int(addresses.node_id[node]):016x}", number, guid, name, lid)
+    return _Words(f"H-{guid:016x}", 1, guid, f"{name} HCA-{number}", lid)
 
 
 def _speed(fabric: Fabric, port: int, peer: int) -> str:

@@ -1,0 +1,9 @@
+"""Adopt what exists: discovery dumps and tables become a Fabric and Routes; declared against discovered."""
+
+from weftline.adopt.build import build_fabric
+from weftline.adopt.compare import compare
+from weftline.adopt.match import match_nodes
+from weftline.adopt.read import read_discovery
+from weftline.adopt.tables import read_tables
+
+__all__ = ["build_fabric", "compare", "match_nodes", "read_discovery", "read_tables"]
