@@ -112,6 +112,8 @@ def fill_updown(
     ordinal: I32,
     home_group: I32,
     divisor: I32,
+    slots: I32,
+    edge_slot: I32,
     component: I32,
     component_ptr: I32,
     sequence: I32,
@@ -124,17 +126,17 @@ def fill_updown(
 ) -> None:
     """Fill ``group`` with one port per entry; O(homes * links + entries).
 
-    ``goal[goal_ptr[i]:goal_ptr[i + 1]]`` are the destinations at ``home[i]``. The ports of a switch that lead on are
-    counted across its neighbours first, then across parallel links; destination ``d`` takes the one at
-    ``ordinal[d] // divisor[switch]``, modulo their number. Upwards it counts *all* ports, and only where that one does
-    not lead on another is taken, so that a lost link moves few destinations.
+    ``goal[goal_ptr[i]:goal_ptr[i + 1]]`` are the destinations at ``home[i]``. The digit of destination ``d`` is
+    ``ordinal[d] // divisor[switch]``. Digit modulo ``slots[switch]`` is the slot of the neighbour that ``d`` prefers,
+    and what is left chooses among parallel links; so all switches of one kind prefer the same neighbour. Where that one
+    does not lead on, the digit chooses among all ports that do, across neighbours first.
     """
     rows = len(order)
     hop = np.empty(rows, dtype=np.int32)
     falls = np.empty(rows, dtype=np.uint8)
     queue = np.empty(rows, dtype=np.int32)
-    every = np.empty(max(1, len(link_group)), dtype=np.int32)
     good = np.empty(max(1, len(link_group)), dtype=np.int32)
+    at_slot = np.full(rows + 1, NIL, dtype=np.int32)
     for at in range(len(home)):
         part = component[home[at]]
         first = int(component_ptr[part])
@@ -148,31 +150,36 @@ def fill_updown(
                 continue
             if hop[row] == NIL:
                 continue
-            everyone = 0
             chosen = 0
             strand = 0
+            rises = False
             more = True
             while more:
                 more = False
                 for edge in range(edge_ptr[row], edge_ptr[row + 1]):
                     link = link_ptr[edge] + strand
-                    if link >= link_ptr[edge + 1]:
-                        continue
-                    more = True
-                    leads = leads_on(row, edge_row[edge], order, hop, falls)
-                    if leads:
+                    if link < link_ptr[edge + 1] and leads_on(row, edge_row[edge], order, hop, falls):
+                        more = True
                         good[chosen] = link_group[link]
                         chosen += 1
-                    if leads or (falls[row] == 0 and order[edge_row[edge]] < order[row]):
-                        every[everyone] = link_group[link] if leads else NIL
-                        everyone += 1
+                        if edge_slot[edge] != NIL:
+                            at_slot[edge_slot[edge]] = edge
+                            rises = True
                 strand += 1
             for index in range(goal_ptr[at], goal_ptr[at + 1]):
-                digit = ordinal[goal[index]] // divisor[row]
-                entry = every[digit % everyone]
-                if entry == NIL:
-                    entry = good[(digit // everyone) % chosen]
-                group[row, goal[index]] = entry
+                digit = int(ordinal[goal[index]] // divisor[row])
+                rest = digit // int(slots[row])
+                edge = at_slot[digit % int(slots[row])]
+                if edge != NIL:
+                    links = int(link_ptr[edge + 1] - link_ptr[edge])
+                    group[row, goal[index]] = link_group[link_ptr[edge] + rest % links]
+                elif rises:
+                    group[row, goal[index]] = good[(digit + rest) % chosen]
+                else:
+                    group[row, goal[index]] = good[digit % chosen]
+            for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+                if edge_slot[edge] != NIL:
+                    at_slot[edge_slot[edge]] = NIL
 
 
 @kernel

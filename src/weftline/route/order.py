@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from weftline.kernels.column import I32, NIL, U8
-from weftline.kernels.csr import spread_distance
+from weftline.kernels.csr import label_components, spread_distance
 from weftline.kernels.updown import find_unreached
-from weftline.route.graph import Destinations, SwitchGraph, Whole, count_to_ptr
+from weftline.route.graph import Destinations, SwitchGraph, Whole, count_to_ptr, rank_within
 
 _ENDPOINTS = 1
 _LEAF_ENDPOINTS = 2
@@ -27,6 +27,10 @@ class Order:
     """Where each component starts in ``sequence``."""
     divisor: I32
     """Per row, what a destination's ordinal is divided by before it chooses among equal ports."""
+    slots: I32
+    """Per row, how many upper neighbours it and its like have together; 1 where it has none."""
+    edge_slot: I32
+    """Per edge that rises, the place of its upper end among those; else NIL."""
     ordinal: I32
     """Number of each destination in the order of switches and ports."""
 
@@ -54,11 +58,15 @@ def order_switches(graph: SwitchGraph, goals: Destinations, roots: I32) -> Order
         rank = np.where(fails[graph.component] == 1, distance, rank).astype(np.int32)
         sequence, order, component_ptr = _sort(graph, rank, components)
     ordinal = _count_destinations(graph, goals)
+    height = _measure_height(graph, rank, components)
+    slots, edge_slot = _find_slots(graph, height)
     return Order(
         order=order,
         sequence=sequence,
         component_ptr=component_ptr,
-        divisor=_find_divisors(graph, rank, components, len(ordinal)),
+        divisor=_find_divisors(height, slots, len(ordinal)),
+        slots=slots,
+        edge_slot=edge_slot,
         ordinal=ordinal,
     )
 
@@ -149,21 +157,45 @@ def _count_destinations(graph: SwitchGraph, goals: Destinations) -> I32:
     return ordinal
 
 
-def _find_divisors(graph: SwitchGraph, rank: I32, components: int, destinations: int) -> I32:
+def _measure_height(graph: SwitchGraph, rank: I32, components: int) -> I32:
+    """Measure how far each switch stands above the bottom of its component, in tiers where it has several."""
+    lowest, top = _extremes(graph.component, graph.tier, components)
+    _, deepest = _extremes(graph.component, rank, components)
+    flat = (lowest == top)[graph.component]
+    below = deepest[graph.component] - rank
+    return np.where(flat, below, graph.tier - lowest[graph.component]).astype(np.int32)
+
+
+def _find_slots(graph: SwitchGraph, height: I32) -> tuple[I32, I32]:
+    """Number the upper neighbours that a block of switches has together: the spines of a pod, the cores of a position.
+
+    A switch that lost a link keeps the numbers of the others, so that its destinations stay where they were.
+    """
+    rows = graph.switch_count
+    low = np.repeat(np.arange(rows), np.diff(graph.edge_ptr))
+    rising = np.flatnonzero(height[graph.edge_row] > height[low])
+    # A switch is one node as the lower and another as the upper end of an edge.
+    ends = np.concatenate((low[rising], graph.edge_row[rising] + rows))
+    others = np.concatenate((graph.edge_row[rising] + rows, low[rising])).astype(np.int32)
+    block = label_components(count_to_ptr(ends, 2 * rows), others[np.argsort(ends, kind="stable")])
+    upper = np.unique(graph.edge_row[rising])
+    slot = np.full(rows, NIL, dtype=np.int32)
+    slot[upper] = rank_within(block[upper + rows], upper)
+    edge_slot = np.full(len(graph.edge_row), NIL, dtype=np.int32)
+    edge_slot[rising] = slot[graph.edge_row[rising]]
+    sizes = np.bincount(block[upper + rows], minlength=2 * rows)
+    return np.maximum(sizes[block[:rows]], 1).astype(np.int32), edge_slot
+
+
+def _find_divisors(height: I32, slots: I32, destinations: int) -> I32:
     """Give each height above the bottom its own digit of the ordinal, so that tiers do not choose alike.
 
     The ordinal is written in mixed radix: the lowest digit counts the upper neighbours of a leaf, the next those of a
     spine. On a full tree this is the position rule. Where a digit would be beyond the last destination the count
     starts again.
     """
-    lowest, top = _extremes(graph.component, graph.tier, components)
-    _, deepest = _extremes(graph.component, rank, components)
-    flat = (lowest == top)[graph.component]
-    height = np.where(flat, deepest[graph.component] - rank, graph.tier - lowest[graph.component])
-    row = np.repeat(np.arange(graph.switch_count), np.diff(graph.edge_ptr))
-    rising = height[graph.edge_row] > height[row]
     radix = np.ones(int(height.max(initial=0)) + 1, dtype=np.int64)
-    np.maximum.at(radix, height, np.bincount(row[rising], minlength=graph.switch_count))
+    np.maximum.at(radix, height, slots)
     divisor = np.ones(len(radix), dtype=np.int32)
     for at in range(1, len(radix)):
         product = int(divisor[at - 1]) * int(radix[at - 1])

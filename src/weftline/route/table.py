@@ -56,5 +56,7 @@ def empty_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
 
 def deliver(groups: PortGroups, goals: Destinations, table: GroupTable) -> I32:
     """Name the group by which the home of each destination delivers; NIL where it has no home."""
-    group = np.where(goals.home_port == NIL, np.int32(local_delivery(table)), groups.of_port[goals.home_port])
-    return np.where(goals.home == NIL, np.int32(NIL), group).astype(np.int32)
+    group = np.where(goals.home == NIL, NIL, local_delivery(table)).astype(np.int32)
+    by_port = np.flatnonzero(goals.home_port != NIL)
+    group[by_port] = groups.of_port[goals.home_port[by_port]]
+    return group

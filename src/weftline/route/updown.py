@@ -28,6 +28,8 @@ def route_updown(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots:
         placed.ordinal,
         deliver(groups, goals, table),
         placed.divisor,
+        placed.slots,
+        placed.edge_slot,
         graph.component,
         placed.component_ptr,
         placed.sequence,

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.fabrics import from_links, make_fabric
+from weftline.errors import CapabilityError, SpecError
+from weftline.route import ENGINES, compute_routes
+from weftline.route.graph import read_destinations
+from weftline.route.table import MOST_GROUPS, check_size, empty_table
+
+RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
+
+
+def test_the_table_names_each_engine_with_a_guarantee() -> None:
+    assert list(ENGINES) == ["fat-tree", "updown", "ecmp"]
+    assert all(name == engine.name and engine.guarantee.endswith(".") for name, engine in ENGINES.items())
+
+
+def test_an_unknown_engine_gets_the_nearest_name() -> None:
+    with pytest.raises(SpecError, match="fattree") as caught:
+        compute_routes(from_links(4, 1, RING), "fattree", to_switches=False)
+    assert caught.value.code == "spec.unknown-engine"
+    assert "fat-tree" in caught.value.hint
+
+
+@pytest.mark.parametrize("root", ["leaf-01", "host-0001", ""])
+def test_a_root_must_be_a_switch(root: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        compute_routes(from_links(4, 1, RING), "updown", to_switches=False, roots=(root,))
+    assert caught.value.code == "spec.unknown-root"
+    assert "leaf-001" in caught.value.hint
+
+
+def test_roots_are_refused_where_they_do_nothing() -> None:
+    with pytest.raises(SpecError) as caught:
+        compute_routes(make_fabric(), "fat-tree", to_switches=False, roots=("spine-01",))
+    assert caught.value.code == "spec.roots-not-used"
+
+
+def test_tables_beyond_memory_are_refused_with_the_arithmetic() -> None:
+    check_size(5_120, 65_536)
+    with pytest.raises(CapabilityError, match="100,000 switches x 1,000,000 destinations = 100,000,000,000") as caught:
+        check_size(100_000, 1_000_000)
+    assert caught.value.code == "capability.table-too-large"
+
+
+def test_groups_beyond_two_bytes_are_refused() -> None:
+    fabric = from_links(1, 1, [])
+    goals = read_destinations(fabric, to_switches=False)
+    assert empty_table(fabric, goals, MOST_GROUPS).dtype == np.uint16
+    with pytest.raises(CapabilityError) as caught:
+        empty_table(fabric, goals, MOST_GROUPS + 1)
+    assert caught.value.code == "capability.too-many-groups"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_destinations_are_endpoints_then_switches(engine: str) -> None:
+    fabric = make_fabric("rail-optimised", hosts=8, rails=2, ports=8, unit_size=4)
+    short = compute_routes(fabric, engine, to_switches=False)
+    full = compute_routes(fabric, engine, to_switches=True)
+    assert short.destination_port.tolist() == fabric.endpoint_port.tolist()
+    assert full.destination_node.tolist() == [*short.destination_node.tolist(), *fabric.switch_node.tolist()]
+    assert full.fabric_digest == fabric.digest
+    assert full.guarantee == ENGINES[engine].guarantee
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_names_do_not_matter_and_two_calls_agree(engine: str) -> None:
+    fabric = make_fabric("rail-optimised", hosts=16, rails=2, ports=8, unit_size=4)
+    first, second = (compute_routes(fabric, engine, to_switches=True) for _ in range(2))
+    assert first.digest == second.digest
+    renamed = replace(fabric, node_name=tuple(reversed(fabric.node_name)))
+    third = compute_routes(renamed, engine, to_switches=True)
+    for column in ("group", "group_ptr", "member_ptr", "member_port", "destination_port", "destination_node"):
+        assert np.array_equal(getattr(first, column), getattr(third, column))
