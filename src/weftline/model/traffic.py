@@ -27,12 +27,20 @@ class Placement:
     rank_port: I32
     """``[ranks, planes]``: the endpoint ports (fabric port indices) of each rank, one per plane."""
     rank_host: I32
+    """Node index of the host of each rank."""
+    rank_rail: I32
+    """Which NIC of its host each rank uses, counted from 0."""
     order: Literal["order", "random"]
     seed: int
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
-        freeze(self.rank_port, self.rank_host)
+        freeze(self.rank_port, self.rank_host, self.rank_rail)
+
+    @property
+    def ranks(self) -> int:
+        """Count the ranks."""
+        return len(self.rank_host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,42 @@ class Collective:
     algorithm: Algorithm
     size_bytes: int
     ranks: int
+
+    @property
+    def busbw_factor(self) -> float:
+        """Factor from size over time to bus bandwidth.
+
+        Source: nccl-tests, doc/PERFORMANCE.md: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and
+        all-to-all, 1 for messages between pairs.
+        """
+        if self.ranks < 2:
+            return 0.0
+        share = (self.ranks - 1) / self.ranks
+        return {"all-reduce": 2 * share, "permutation": 1.0}.get(self.kind, share)
+
+
+@dataclass(frozen=True, slots=True)
+class JobTraffic:
+    """The gradient all-reduce of one training job: G data-parallel groups that work at the same time.
+
+    Ranks are numbered as Megatron-LM numbers them: tensor-parallel fastest, then data-parallel, then pipeline.
+    """
+
+    job: str
+    placement: Placement
+    group_rank: I32
+    """``[groups, data_parallel]``: the ranks of each group."""
+    collective: Collective
+    """What each group does."""
+    members_per_host: int
+    """Ranks of a group that share a host; 0 where that differs from host to host."""
+    gradient_bytes: int
+    """Bytes per parameter of the gradient."""
+    assumptions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(self.group_rank)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +112,7 @@ class Flows:
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
-        freeze(
-            self.source, self.target, self.via, self.size_bytes, self.need_ptr, self.need_flow, self.queue, self.tag
-        )
+        freeze(self.source, self.target, self.via, self.size_bytes, self.need_ptr, self.need_flow, self.queue, self.tag)
 
     @property
     def count(self) -> int:

@@ -1,0 +1,57 @@
+"""What a training job will do: step time, tokens per second, and what a lost millisecond costs."""
+
+from __future__ import annotations
+
+from weftline.model.design import ResolvedSpec
+from weftline.model.result import JobPrediction, SimResult
+from weftline.model.spec import JobSpec
+from weftline.model.traffic import JobTraffic
+
+HOURS_PER_MONTH = 730.0
+FLOPS_PER_PARAMETER = 6.0
+"""Forward and backward pass, per parameter and token; source: Kaplan et al. 2020, arXiv 2001.08361, 2.1."""
+
+
+def predict_job(design: ResolvedSpec, job_index: int, traffic: JobTraffic, result: SimResult) -> JobPrediction:
+    """Predict a step: arithmetic, then the simulated all-reduce, with no overlap of the two.
+
+    One millisecond lost in every step wastes the share 1 ms / step time of all GPU hours of a month:
+    GPUs x price x 730 h x 1 ms / step. Figures that need an unknown one are None.
+    """
+    job = design.spec.jobs[job_index]
+    gpus = len(design.job_hosts[job_index]) * design.gpus
+    tokens = float(job.global_batch) * job.sequence_length
+    texts = list(traffic.assumptions)
+    compute = _compute_us(design, job, gpus, tokens, texts)
+    step = None if compute is None else compute + result.total_us
+    return JobPrediction(
+        job=job.name,
+        gpus=gpus,
+        allreduce_bytes=traffic.collective.size_bytes,
+        allreduce_us=result.total_us,
+        busbw_gbytes_per_s=_busbw(traffic, result.total_us),
+        compute_us=compute,
+        step_us=step,
+        tokens_per_s=None if step is None else tokens / step * 1e6,
+        lost_ms_cost_per_month=None if step is None else gpus * job.gpu_hour_price * HOURS_PER_MONTH * 1000.0 / step,
+        currency=job.currency,
+        assumptions=(*texts, *result.assumptions),
+    )
+
+
+def _compute_us(design: ResolvedSpec, job: JobSpec, gpus: int, tokens: float, texts: list[str]) -> float | None:
+    peak = design.host.gpu_peak_tflops.get(job.precision)
+    if peak is None:
+        texts.append(
+            f"step time is unknown: give gpu_peak_tflops.{job.precision} of host part {design.host_name} under parts"
+        )
+        return None
+    work = f"{job.parameters:g} parameters x {tokens:g} tokens at {job.utilisation:.0%} of {peak:g} TFLOP/s per GPU"
+    texts.extend((f"arithmetic: 6 x {work}", "the all-reduce is fully exposed: no overlap with arithmetic"))
+    return FLOPS_PER_PARAMETER * job.parameters * tokens / (gpus * peak * 1e12 * job.utilisation) * 1e6
+
+
+def _busbw(traffic: JobTraffic, time_us: float) -> float | None:
+    if not time_us > 0:
+        return None
+    return traffic.collective.size_bytes * traffic.collective.busbw_factor / time_us / 1000.0

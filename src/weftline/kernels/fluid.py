@@ -1,0 +1,446 @@
+"""Fluid simulation: flows at max-min fair rates, from event to event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels._jit import kernel
+from weftline.kernels.column import F64, I32, I64, NIL
+from weftline.kernels.heap import pop_item, put_item
+from weftline.kernels.maxmin import fill_rates
+
+MARGIN = 1e-9
+"""A resource within this of being full is treated as one that can bind; that costs time, never exactness."""
+CLOSE = 1e-11
+"""Rates and loads that differ relatively by less than this are equal when a group is checked."""
+TRIES = 4
+"""How often a group is widened before its whole component is solved."""
+
+# Columns of ``number``, the counters that survive from slice to slice.
+SENT = 0
+ARRIVED = 1
+READY = 2
+STARTED = 3
+HEAPED = 4
+FREE = 5
+DIRTY = 6
+STAMP = 7
+SOLVES = 8
+SOLVED = 9
+NUMBERS = 10
+
+# Columns of ``slot``, the integers of one flow that is being sent.
+FLOW = 0
+MARK = 1
+INSIDE = 2
+BOUND = 3
+SLOT_COLUMNS = 4
+
+# Columns of ``resource``, the integers of one shared resource.
+HEAD = 0
+USERS = 1
+SEEN = 2
+STALE = 3
+RESOURCE_COLUMNS = 4
+
+CLEAN = 0
+JOINED = 1
+LEFT = 2
+
+# Columns of ``entry``, one (slot, hop): doubly linked lists of the users of a resource.
+NEXT = 0
+BEFORE = 1
+OWNER = 2
+ENTRY_COLUMNS = 3
+
+RUNNING = 0
+FINISHED = 1
+STUCK = 2
+"""No event is left although flows are: they wait for each other."""
+
+
+@kernel
+def can_bind(index: int, resource: I32, demand: F64, capacity: F64) -> bool:
+    """Tell whether the caps of a resource's users exceed its capacity; a lone user's cap never does."""
+    return resource[index, USERS] > 1 and demand[index] > capacity[index] * (1.0 - MARGIN)
+
+
+@kernel
+def soil(index: int, how: int, resource: I32, dirty: I32, number: I64) -> None:
+    """Note that the users of a resource may need new rates."""
+    if resource[index, STALE] == CLEAN:
+        dirty[number[DIRTY]] = index
+        number[DIRTY] += 1
+    resource[index, STALE] = max(resource[index, STALE], how)
+
+
+@kernel
+def join_resources(
+    at: int, path: int, cap: float, hops: int, path_ptr: I32, path_resource: I32, entry: I32, resource: I32,
+    demand: F64, capacity: F64, dirty: I32, number: I64,
+) -> bool:  # fmt: skip
+    """Enter a slot in the lists of its resources; returns whether one of them can bind now."""
+    bound = False
+    for hop in range(path_ptr[path], path_ptr[path + 1]):
+        index = path_resource[hop]
+        item = at * hops + hop - path_ptr[path]
+        head = resource[index, HEAD]
+        entry[item, NEXT] = head
+        entry[item, BEFORE] = NIL
+        if head != NIL:
+            entry[head, BEFORE] = item
+        resource[index, HEAD] = item
+        resource[index, USERS] += 1
+        demand[index] += cap
+        if can_bind(index, resource, demand, capacity):
+            bound = True
+            soil(index, JOINED, resource, dirty, number)
+    return bound
+
+
+@kernel
+def leave_resources(
+    at: int, path: int, cap: float, hops: int, path_ptr: I32, path_resource: I32, entry: I32, resource: I32,
+    demand: F64, capacity: F64, dirty: I32, number: I64,
+) -> None:  # fmt: skip
+    """Take a slot out of the lists of its resources."""
+    for hop in range(path_ptr[path], path_ptr[path + 1]):
+        index = path_resource[hop]
+        if can_bind(index, resource, demand, capacity):
+            soil(index, LEFT, resource, dirty, number)
+        item = at * hops + hop - path_ptr[path]
+        before = entry[item, BEFORE]
+        after = entry[item, NEXT]
+        if before == NIL:
+            resource[index, HEAD] = after
+        else:
+            entry[before, NEXT] = after
+        if after != NIL:
+            entry[after, BEFORE] = before
+        resource[index, USERS] -= 1
+        demand[index] = demand[index] - cap if resource[index, USERS] > 0 else 0.0
+
+
+@kernel
+def close_component(
+    count: int, group: int, members: I32, slot: I32, slot_path: I32, path_ptr: I32, path_resource: I32, entry: I32,
+    resource: I32, demand: F64, capacity: F64, token: int,
+) -> int:  # fmt: skip
+    """Add every flow that shares a resource that can bind with a member, directly or through others."""
+    total = np.int64(count)
+    done = np.int64(0)
+    while done < total:
+        path = slot_path[members[done]]
+        done += 1
+        for hop in range(path_ptr[path], path_ptr[path + 1]):
+            index = path_resource[hop]
+            if resource[index, SEEN] == token or not can_bind(index, resource, demand, capacity):
+                continue
+            resource[index, SEEN] = token
+            item = resource[index, HEAD]
+            while item != NIL:
+                other = entry[item, OWNER]
+                if slot[other, MARK] != group:
+                    slot[other, MARK] = group
+                    members[total] = other
+                    total += 1
+                item = entry[item, NEXT]
+    return int(total)
+
+
+@kernel
+def gather_resources(
+    count: int, group: int, token: int, members: I32, tight: I32, slot: I32, slot_path: I32, path_ptr: I32,
+    path_resource: I32, path_cap: F64, rate: F64, entry: I32, resource: I32, demand: F64, capacity: F64, spare: F64,
+    open_count: I32,
+) -> int:  # fmt: skip
+    """List the resources of the members that can bind, and what their other users leave of each."""
+    tight_count = np.int64(0)
+    for turn in range(count):
+        path = slot_path[members[turn]]
+        for hop in range(path_ptr[path], path_ptr[path + 1]):
+            index = path_resource[hop]
+            if resource[index, SEEN] == token or not can_bind(index, resource, demand, capacity):
+                continue
+            resource[index, SEEN] = token
+            tight[tight_count] = index
+            tight_count += 1
+            remaining = capacity[index]
+            inside = 0
+            total = 0.0
+            item = resource[index, HEAD]
+            while item != NIL:
+                other = entry[item, OWNER]
+                total += path_cap[slot_path[other]]
+                if slot[other, MARK] == group:
+                    inside += 1
+                else:
+                    remaining -= rate[other]
+                item = entry[item, NEXT]
+            demand[index] = total
+            spare[index] = max(0.0, remaining)
+            open_count[index] = inside
+    return int(tight_count)
+
+
+@kernel
+def widen_group(
+    count: int, group: int, members: I32, tight: I32, tight_count: int, slot: I32, rate: F64, fresh: F64, bind: I32,
+    entry: I32, resource: I32, capacity: F64,
+) -> int:  # fmt: skip
+    """Add the flows outside a group whose rate can no longer stand beside the group's new rates.
+
+    Rates are max-min fair exactly when each flow is at its cap or has a full resource on which no rate is larger
+    than its own (Bertsekas and Gallager, Data Networks, 6.5.2). So a flow outside must join if it is larger on a
+    resource that now binds a member, or if the resource that bound it is no longer full or carries a larger rate.
+    """
+    total = np.int64(count)
+    for turn in range(tight_count):
+        index = tight[turn]
+        used = 0.0
+        top = 0.0
+        level = np.inf
+        item = resource[index, HEAD]
+        while item != NIL:
+            other = entry[item, OWNER]
+            value = rate[other]
+            if slot[other, MARK] == group and slot[other, INSIDE] == group:
+                value = fresh[other]
+                if bind[other] == index:
+                    level = min(level, value)
+            used += value
+            top = max(top, value)
+            item = entry[item, NEXT]
+        full = used >= capacity[index] * (1.0 - CLOSE)
+        item = resource[index, HEAD]
+        while item != NIL:
+            other = entry[item, OWNER]
+            item = entry[item, NEXT]
+            if slot[other, MARK] == group:
+                continue
+            if rate[other] > level * (1.0 + CLOSE) or (
+                slot[other, BOUND] == index and not (full and rate[other] >= top * (1.0 - CLOSE))
+            ):
+                slot[other, MARK] = group
+                members[total] = other
+                total += 1
+    return int(total)
+
+
+@kernel
+def solve_group(
+    count: int, group: int, members: I32, filling: I32, tight: I32, filling_tight: I32, slot: I32, slot_path: I32,
+    rate: F64, fresh: F64, bind: I32, path_ptr: I32, path_resource: I32, path_cap: F64, entry: I32, resource: I32,
+    demand: F64, capacity: F64, spare: F64, open_count: I32, number: I64,
+) -> int:  # fmt: skip
+    """Find new rates for a group of flows, widened until all other rates may stay; returns its final size.
+
+    Widening is tried ``TRIES`` times; then the whole component of resources that can bind is solved, which needs no
+    check. Either way the rates are those of a complete solve.
+    """
+    tries = 0
+    while True:
+        number[STAMP] += 1
+        tight_count = gather_resources(
+            count, group, number[STAMP], members, tight, slot, slot_path, path_ptr, path_resource, path_cap, rate,
+            entry, resource, demand, capacity, spare, open_count,
+        )  # fmt: skip
+        filling[:count] = members[:count]
+        filling_tight[:tight_count] = tight[:tight_count]
+        fill_rates(
+            filling, count, slot_path, path_ptr, path_resource, path_cap, filling_tight, tight_count, spare,
+            open_count, fresh, bind,
+        )  # fmt: skip
+        number[SOLVES] += 1
+        number[SOLVED] += count
+        if tries == TRIES:
+            return count
+        for turn in range(count):
+            slot[members[turn], INSIDE] = group
+        wider = widen_group(
+            count, group, members, tight, tight_count, slot, rate, fresh, bind, entry, resource, capacity
+        )
+        if wider == count:
+            return count
+        count = wider
+        tries += 1
+        if tries == TRIES:
+            number[STAMP] += 1
+            count = close_component(
+                count, group, members, slot, slot_path, path_ptr, path_resource, entry, resource, demand, capacity,
+                number[STAMP],
+            )  # fmt: skip
+
+
+@kernel
+def solve_dirty(
+    now: float, slot: I32, slot_path: I32, rate: F64, fresh: F64, bind: I32, left: F64, since: F64, key: F64,
+    heap: I32, place: I32, members: I32, filling: I32, tight: I32, filling_tight: I32, path_ptr: I32,
+    path_resource: I32, path_cap: F64, entry: I32, resource: I32, demand: F64, capacity: F64, spare: F64,
+    open_count: I32, dirty: I32, number: I64,
+) -> None:  # fmt: skip
+    """Give new rates where flows came or went, and put the new ends in the heap.
+
+    The flows to solve are those without a rate, and those that a resource binds which a flow has left.
+    """
+    batch = number[STAMP]
+    for turn in range(number[DIRTY]):
+        index = dirty[turn]
+        number[STAMP] += 1
+        group = number[STAMP]
+        count = np.int64(0)
+        item = resource[index, HEAD]
+        while item != NIL:
+            other = entry[item, OWNER]
+            item = entry[item, NEXT]
+            if slot[other, MARK] > batch:
+                continue
+            if rate[other] == 0.0 or (resource[index, STALE] == LEFT and slot[other, BOUND] == index):
+                slot[other, MARK] = group
+                members[count] = other
+                count += 1
+        resource[index, STALE] = CLEAN
+        if count == 0:
+            continue
+        count = solve_group(
+            int(count), group, members, filling, tight, filling_tight, slot, slot_path, rate, fresh, bind, path_ptr,
+            path_resource, path_cap, entry, resource, demand, capacity, spare, open_count, number,
+        )  # fmt: skip
+        for place_in in range(count):
+            member = members[place_in]
+            slot[member, BOUND] = bind[member]
+            if fresh[member] == rate[member]:
+                continue
+            left[member] = max(0.0, left[member] - rate[member] * (now - since[member]))
+            since[member] = now
+            rate[member] = fresh[member]
+            key[member] = now + left[member] / fresh[member]
+            number[HEAPED] = put_item(heap, place, key, member, number[HEAPED])
+    number[DIRTY] = 0
+
+
+@kernel
+def mark_sent(
+    flow: int, now: float, sent: F64, order: I32, successor: I32, waiting: I32, ready: I32, number: I64
+) -> None:
+    """Record that a flow's last byte left, and let the next of its queue go."""
+    sent[flow] = now
+    order[number[SENT]] = flow
+    number[SENT] += 1
+    after = successor[flow]
+    if after != NIL:
+        waiting[after] -= 1
+        if waiting[after] == 0:
+            ready[number[READY]] = after
+            number[READY] += 1
+
+
+@kernel
+def release_arrivals(
+    now: float, latency: float, waiting: I32, after_ptr: I64, after_flow: I32, sent: F64, order: I32, ready: I32,
+    number: I64,
+) -> bool:  # fmt: skip
+    """Let the flows go whose last need has arrived by now; returns whether anything arrived."""
+    moved = False
+    while number[ARRIVED] < number[SENT] and sent[order[number[ARRIVED]]] + latency <= now:
+        flow = order[number[ARRIVED]]
+        number[ARRIVED] += 1
+        for turn in range(after_ptr[flow], after_ptr[flow + 1]):
+            after = after_flow[turn]
+            waiting[after] -= 1
+            if waiting[after] == 0:
+                ready[number[READY]] = after
+                number[READY] += 1
+        moved = True
+    return moved
+
+
+@kernel
+def start_flow(
+    flow: int, path: int, now: float, size: float, hops: int, slot: I32, slot_path: I32, rate: F64, left: F64,
+    since: F64, key: F64, heap: I32, place: I32, free: I32, path_ptr: I32, path_resource: I32, path_cap: F64,
+    entry: I32, resource: I32, demand: F64, capacity: F64, dirty: I32, number: I64,
+) -> None:  # fmt: skip
+    """Give a flow a slot, and its cap as its rate where nothing on its path can bind."""
+    number[FREE] -= 1
+    at = int(free[number[FREE]])
+    slot[at, FLOW] = flow
+    slot[at, MARK] = 0
+    slot[at, BOUND] = NIL
+    slot_path[at] = path
+    left[at] = size
+    since[at] = now
+    rate[at] = 0.0
+    cap = float(path_cap[path])
+    bound = join_resources(
+        at, path, cap, hops, path_ptr, path_resource, entry, resource, demand, capacity, dirty, number
+    )
+    if not bound:
+        rate[at] = cap
+        key[at] = now + size / cap
+        number[HEAPED] = put_item(heap, place, key, at, number[HEAPED])
+
+
+@kernel
+def advance(
+    limit: int, latency: float, flow_path: I32, flow_size: F64, successor: I32, waiting: I32, after_ptr: I64,
+    after_flow: I32, start: F64, sent: F64, order: I32, ready: I32, path_ptr: I32, path_resource: I32, path_cap: F64,
+    capacity: F64, demand: F64, spare: F64, open_count: I32, tight: I32, filling_tight: I32, dirty: I32,
+    resource: I32, hops: int, entry: I32, slot: I32, slot_path: I32, rate: F64, fresh: F64, left: F64, since: F64,
+    key: F64, bind: I32, heap: I32, place: I32, free: I32, members: I32, filling: I32, number: I64,
+) -> int:  # fmt: skip
+    """Run events until ``limit`` flows have been sent or nothing is left to do; all state is in the arrays.
+
+    A flow is ready when ``waiting`` (its needs, and one for the flow before it in its queue) is 0; the needs of
+    others fall when it arrives, ``latency`` after its last byte left. Because every message has the same latency,
+    arrivals happen in the order of sending, so that a pointer into ``order`` replaces a heap of starts. All events
+    of one moment are done before rates are solved anew.
+    """
+    flows = len(flow_size)
+    while number[SENT] < flows and number[SENT] < limit:
+        now = np.inf
+        if number[STARTED] < number[READY]:
+            now = 0.0
+        if number[HEAPED] > 0:
+            now = min(now, float(key[heap[0]]))
+        if number[ARRIVED] < number[SENT]:
+            now = min(now, float(sent[order[number[ARRIVED]]]) + latency)
+        if now == np.inf:
+            return STUCK
+        moved = True
+        while moved:
+            moved = False
+            while number[HEAPED] > 0 and key[heap[0]] <= now:
+                at = pop_item(heap, place, key, number[HEAPED])
+                number[HEAPED] -= 1
+                path = int(slot_path[at])
+                leave_resources(
+                    at, path, float(path_cap[path]), hops, path_ptr, path_resource, entry, resource, demand, capacity,
+                    dirty, number,
+                )  # fmt: skip
+                free[number[FREE]] = at
+                number[FREE] += 1
+                mark_sent(int(slot[at, FLOW]), now, sent, order, successor, waiting, ready, number)
+                moved = True
+            if release_arrivals(now, latency, waiting, after_ptr, after_flow, sent, order, ready, number):
+                moved = True
+            while number[STARTED] < number[READY]:
+                flow = int(ready[number[STARTED]])
+                number[STARTED] += 1
+                start[flow] = now
+                moved = True
+                if flow_path[flow] == NIL or flow_size[flow] == 0.0:
+                    mark_sent(flow, now, sent, order, successor, waiting, ready, number)
+                    continue
+                start_flow(
+                    flow, int(flow_path[flow]), now, float(flow_size[flow]), hops, slot, slot_path, rate, left,
+                    since, key, heap, place, free, path_ptr, path_resource, path_cap, entry, resource, demand,
+                    capacity, dirty, number,
+                )  # fmt: skip
+        if number[DIRTY] > 0:
+            solve_dirty(
+                now, slot, slot_path, rate, fresh, bind, left, since, key, heap, place, members, filling, tight,
+                filling_tight, path_ptr, path_resource, path_cap, entry, resource, demand, capacity, spare,
+                open_count, dirty, number,
+            )  # fmt: skip
+    return FINISHED if number[SENT] == flows else RUNNING
