@@ -76,7 +76,10 @@ def declaration_page(schema: dict[str, Any]) -> str:
         if section.get("description"):
             parts += [f"{inspect.cleandoc(section['description'])}\n"]
         needed = section.get("required", [])
-        rows = [describe_key(name, about, required=name in needed) for name, about in properties.items()]
+        rows = [
+            describe_key(name, definitions.get(referred(about), {}) | about, required=name in needed)
+            for name, about in properties.items()
+        ]
         parts += ["| key | value | default | meaning |\n|---|---|---|---|\n" + "\n".join(rows) + "\n"]
     return "\n".join(parts)
 
@@ -85,7 +88,7 @@ def describe_key(name: str, about: dict[str, Any], *, required: bool) -> str:
     """Describe one key as a row of a table."""
     default = "required" if required else ""
     if isinstance(about.get("default"), dict):
-        default = "see there"
+        default = "optional"
     elif about.get("default") is not None:
         default = f"`{json.dumps(about['default'])}`"
     return f"| `{name}` | {escape(describe_type(about))} | {escape(default)} | {escape(about.get('description', ''))} |"
@@ -97,8 +100,8 @@ def describe_type(about: dict[str, Any]) -> str:
         if several in about:
             kinds = [describe_type(kind) for kind in about[several] if kind.get("type") != "null"]
             return " or ".join(dict.fromkeys(kinds))
-    if "$ref" in about:
-        name = about["$ref"].rsplit("/", 1)[-1]
+    if referred(about):
+        name = referred(about)
         return f"[{name}](#{name.lower()})"
     if "enum" in about:
         return ", ".join(f"`{value}`" for value in about["enum"])
@@ -107,6 +110,11 @@ def describe_type(about: dict[str, Any]) -> str:
     if about.get("type") == "array":
         return f"list of {describe_type(about.get('items', {}))}"
     return str(about.get("type", "any")) + describe_bounds(about)
+
+
+def referred(about: dict[str, Any]) -> str:
+    """Name the definition that a schema refers to, if it does."""
+    return str(about.get("$ref", "")).rsplit("/", 1)[-1]
 
 
 def describe_bounds(about: dict[str, Any]) -> str:
