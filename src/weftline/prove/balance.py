@@ -195,8 +195,20 @@ def judge_loads(
         job_worst = find_worst(job_load, crowd.port_rate)[0]
         if job_worst > bound * (1 + TOLERANCE):
             shift, bound, load = 0, job_worst, job_load
-    port = find_worst(load, crowd.port_rate)[1]
+    port = _pick_worst(tables, crowd, load, bound)
     return Judged(shifts, worst, missing, job_worst, bound, shift, port, load, why)
+
+
+def _pick_worst(tables: Tables, crowd: Crowd, load: F64, bound: float) -> int:
+    """Pick a port of the highest load, rather one that leads to a switch from a switch; NIL where nothing flows."""
+    highest = np.flatnonzero((load > 0) & (load / crowd.port_rate >= bound * (1 - TOLERANCE)))
+    between = highest[(tables.port_row[highest] != NIL) & ~np.isin(highest, tables.endpoint)]
+    return int((*between[:1], *highest[:1], NIL)[0])
+
+
+def digest_pairs(pairs: tuple[I32, I32]) -> str:
+    """Digest the job's pairs, so that a proof says of which job it is."""
+    return digest_parts(("job", pairs[0].astype(np.int32), pairs[1].astype(np.int32)))
 
 
 def prove_balance(
@@ -218,6 +230,7 @@ def prove_balance(
     judged = judge_loads(fabric, tables, distance, crowd, rules, pairs)
     bound, name = round(judged.bound, 9), "worst load of a directed link"
     detail = _tell(fabric, crowd, judged, rules)
+    detail["job_digest"] = None if pairs is None else digest_pairs(pairs)
     statement = _state(tables, crowd, judged, rules)
     if judged.bound > rules.balance_threshold * (1 + TOLERANCE):
         witness = _witness_link(fabric, tables, crowd, judged, rules, pairs)

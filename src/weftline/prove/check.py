@@ -98,6 +98,8 @@ def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mappi
     shifts, worst = columns["shift"].astype(np.int64), columns["worst"].astype(np.float64)
     bound, load = float(proof.bound or 0.0), columns["load_gbps"].astype(np.float64)
     job = _job_of(columns)
+    if proof.detail.get("job_digest") != (None if job is None else balance.digest_pairs(job)):
+        return False
     is_all = np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
     if not (is_all or proof.detail.get("is_sample")) or worst.max(initial=0.0) > bound + CLOSE:
         return False

@@ -1,0 +1,210 @@
+"""Balance: every shift of a full tree loads each link by one; a worse choice is named with its flows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.fabrics import from_links, make_fabric
+from tests.tables import change_entries, make_routes, minimal_routes
+from tests.unit.prove.cases import judge, witness_of
+from weftline.kernels.column import I32
+from weftline.model.fabric import Fabric
+from weftline.model.proof import ProofRules, Verdict
+from weftline.model.routes import Routes
+from weftline.prove import balance, check_certificate, prove
+from weftline.prove.tables import read_tables
+from weftline.route import compute_routes
+
+
+def ports(*names: int) -> I32:
+    return np.array(names, dtype=np.int32)
+
+
+@pytest.fixture
+def tree() -> tuple[Fabric, Routes]:
+    """Two leaves of four hosts under two spines, by D-mod-K."""
+    fabric = make_fabric("fat-tree", hosts=8, ports=8)
+    return fabric, compute_routes(fabric, "fat-tree", to_switches=False)
+
+
+def all_by_one_spine(fabric: Fabric) -> Routes:
+    return minimal_routes(fabric)
+
+
+def test_destination_spread_loads_every_link_by_one(tree: tuple[Fabric, Routes]) -> None:
+    proof = judge(*tree, "balance")
+    assert proof.verdict is Verdict.PROVED
+    assert proof.bound == pytest.approx(1.0)
+    assert proof.statement == "Over all 7 shift permutations, no directed link carries more than 1 times its rate."
+    assert check_certificate(*tree, proof)
+
+
+def test_one_spine_for_all_is_refuted_with_its_flows(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    witness = witness_of(fabric, all_by_one_spine(fabric), "balance")
+    assert witness.kind == "overload"
+    assert witness.detail["load"] == pytest.approx(4.0)
+    assert witness.detail["link"].startswith("leaf-001/5~spine-01/")
+    assert witness.detail["case"] == "shift 4"
+    assert [flow["source"] for flow in witness.detail["flows"]] == [f"host-000{i}/nic1" for i in (1, 2, 3, 4)]
+    assert "carries 4 times its rate under shift 4, allowed is 1" in witness.summary
+
+
+def test_threshold_is_the_rules(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    assert judge(fabric, all_by_one_spine(fabric), "balance", balance_threshold=4.0).verdict is Verdict.PROVED
+    assert judge(fabric, all_by_one_spine(fabric), "balance", balance_threshold=3.9).verdict is Verdict.REFUTED
+
+
+def test_faster_links_carry_more(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    rate = fabric.port_rate_gbps.copy()
+    between = fabric.switch_row[fabric.port_node] >= 0
+    rate[between & (fabric.switch_row[fabric.port_node[fabric.port_peer]] >= 0)] *= 4
+    faster = replace(fabric, port_rate_gbps=rate)
+    assert judge(faster, all_by_one_spine(faster), "balance").bound == pytest.approx(1.0)
+
+
+def test_unknown_rates_count_flows(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    unrated = replace(fabric, port_rate_gbps=np.full(fabric.port_count, np.nan))
+    proof = judge(unrated, all_by_one_spine(unrated), "balance", balance_threshold=4.0)
+    assert proof.bound == pytest.approx(4.0)
+    assert "rates are not known, so flows are counted" in proof.statement
+
+
+def test_port_sets_are_judged_by_equal_split(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    routes = compute_routes(fabric, "ecmp", to_switches=False)
+    proof = judge(fabric, routes, "balance")
+    assert proof.verdict is Verdict.PROVED
+    assert "equal-split share" in proof.statement
+    assert check_certificate(fabric, routes, proof)
+
+
+def test_overload_over_port_sets_names_its_flows() -> None:
+    fabric = make_fabric("fat-tree", hosts=8, ports=8, unit_size=4)
+    routes = compute_routes(fabric, "ecmp", to_switches=False)
+    witness = witness_of(fabric, routes, "balance", balance_threshold=0.5)
+    assert witness.detail["flows"]
+
+
+def test_job_is_judged_beside_the_shifts(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    report = prove(fabric, routes, ProofRules(), (ports(0, 1, 2, 3), ports(4, 5, 6, 7)))
+    proof = report.proofs[2]
+    assert proof.verdict is Verdict.PROVED
+    assert proof.detail["worst_of_job"] == pytest.approx(1.0)
+    assert "and the declared job" in proof.statement
+    assert check_certificate(fabric, routes, proof)
+
+
+def test_job_that_is_worse_than_every_shift_is_the_witness(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    routes = change_entries(routes, {})
+    goal = ports(4, 5, 6, 7)
+    same_uplink = routes.group.copy()
+    same_uplink[0, 4:6] = same_uplink[0, 4]
+    skewed = replace(routes, group=same_uplink)
+    proof = prove(fabric, skewed, ProofRules(balance_threshold=1.5), (ports(0, 1, 2, 3), goal)).proofs[2]
+    assert proof.verdict is Verdict.REFUTED
+    only_job = judge_job(fabric, skewed, (ports(0, 1), ports(4, 5)))
+    assert only_job.bound == pytest.approx(2.0)
+
+
+def judge_job(fabric: Fabric, routes: Routes, pairs: tuple[I32, I32]) -> balance.Judged:
+    tables = read_tables(fabric, routes)
+    crowd = replace_crowd(balance.gather_crowd(fabric, tables))
+    return balance.judge_loads(fabric, tables, np.zeros(routes.group.shape, np.uint8), crowd, ProofRules(), pairs)
+
+
+def replace_crowd(crowd: balance.Crowd) -> balance.Crowd:
+    """Leave nobody who shifts, so that the job alone counts."""
+    nobody = np.empty(0, dtype=np.int32)
+    return replace(crowd, component_ptr=np.zeros(1, np.int32), port=nobody, target=nobody, rate=np.empty(0))
+
+
+def test_overloaded_job_is_named(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    leafless = from_links(2, 2, [(0, 1)])
+    routes = minimal_routes(leafless)
+    report = prove(leafless, routes, ProofRules(balance_threshold=2.0), (ports(0, 1), ports(2, 3)))
+    assert report.proofs[2].verdict is Verdict.PROVED
+    swapped = prove(leafless, routes, ProofRules(balance_threshold=1.5), (ports(0, 1), ports(2, 3))).proofs[2]
+    assert swapped.verdict is Verdict.REFUTED
+    del fabric
+
+
+def test_endpoint_with_several_partners_splits_its_rate(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    pairs = (ports(0, 0, 1, 2), ports(4, 5, 4, 4))
+    proof = prove(fabric, routes, ProofRules(), pairs).proofs[2]
+    assert proof.detail["worst_of_job"] <= 1.0
+
+
+def test_job_towards_nobody_leaves_the_claim_unknown(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    for strange in (-4, 10**6, int(fabric.port_peer[0])):
+        proof = prove(fabric, routes, ProofRules(), (ports(0), ports(strange))).proofs[2]
+        assert proof.verdict is Verdict.UNKNOWN
+        assert proof.detail["flows_lost"] == 1
+
+
+def test_lost_flows_leave_the_claim_unknown(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    holed = change_entries(routes, {(0, 7): 255})
+    proof = judge(fabric, holed, "balance")
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "4 flows are not delivered" in proof.statement
+    ecmp = change_entries(compute_routes(fabric, "ecmp", to_switches=False), {(0, 7): 255})
+    assert judge(fabric, ecmp, "balance").verdict is Verdict.UNKNOWN
+
+
+def test_large_fabrics_are_sampled_and_the_proof_says_so(tree: tuple[Fabric, Routes]) -> None:
+    proof = judge(*tree, "balance", all_shifts_up_to=4, sample_shifts=3)
+    assert proof.verdict is Verdict.PROVED
+    assert proof.statement.startswith(
+        "Over the stated sample of 3 of 7 shift permutations (more than 4 endpoints), no directed link"
+    )
+    assert proof.detail["is_sample"]
+    assert check_certificate(*tree, proof)
+
+
+def test_few_steps_force_a_sample(tree: tuple[Fabric, Routes]) -> None:
+    proof = judge(*tree, "balance", max_steps=60)
+    assert proof.detail["shifts_judged"] < 7
+    assert "all would take more than 60 table steps" in proof.statement
+
+
+def test_sample_holds_the_telling_shifts_and_follows_the_seed() -> None:
+    fabric = make_fabric("rail-optimised", hosts=32, rails=2, ports=16, unit_size=8)
+    crowd = balance.gather_crowd(fabric, read_tables(fabric, compute_routes(fabric, "fat-tree", to_switches=False)))
+    assert crowd.largest == 64
+    chosen = [balance.choose_shifts(fabric, crowd, 20, seed).tolist() for seed in (1, 1, 5)]
+    assert {1, 2, 4, 16, 32, 63, 62, 60, 48} <= set(chosen[0])
+    assert chosen[0] == chosen[1] != chosen[2]
+    assert all(0 < shift < 64 for shift in chosen[2])
+    assert balance.choose_shifts(fabric, crowd, 63, 1).tolist() == list(range(1, 64))
+
+
+def test_components_shift_side_by_side() -> None:
+    fabric = make_fabric("rail-only", hosts=8, rails=2, ports=4, unit_size=2)
+    routes = compute_routes(fabric, "fat-tree", to_switches=False)
+    proof = judge(fabric, routes, "balance")
+    assert proof.verdict is Verdict.PROVED
+    assert proof.detail["shifts_in_all"] == 7
+    assert proof.detail["endpoints"] == 16
+
+
+def test_split_loads_without_distances_are_unknown(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    routes = compute_routes(fabric, "ecmp", to_switches=False)
+    assert judge(fabric, routes, "balance", max_steps=1).verdict is Verdict.UNKNOWN
+
+
+def test_no_entries_lose_every_flow(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    assert judge(fabric, make_routes(fabric, lambda _r, _d: None), "balance").detail["flows_lost"] == 7 * 8

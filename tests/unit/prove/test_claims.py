@@ -1,0 +1,187 @@
+"""The report, and certificates that somebody changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.fabrics import make_fabric
+from tests.tables import change_entries, clockwise_routes, ring
+from weftline.errors import ArtifactError
+from weftline.kernels.column import Array, digest_parts
+from weftline.model.fabric import Fabric
+from weftline.model.proof import Proof, ProofReport, ProofRules, Verdict
+from weftline.model.routes import Routes
+from weftline.prove import CLAIMS, check_certificate, prove
+from weftline.route import compute_routes
+
+World = tuple[Fabric, Routes, ProofReport]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    """A proved tree with a job."""
+    fabric = make_fabric("fat-tree", hosts=8, ports=8)
+    routes = compute_routes(fabric, "fat-tree", to_switches=True)
+    pairs = (np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
+    return fabric, routes, prove(fabric, routes, ProofRules(), pairs)
+
+
+def test_every_claim_is_judged_in_order(world: World) -> None:
+    report = world[2]
+    assert tuple(p.claim for p in report.proofs) == CLAIMS
+    assert report.of == world[1].digest
+    assert report.is_accepted
+    assert all(check_certificate(world[0], world[1], proof) for proof in report.proofs)
+
+
+def test_same_input_same_report(world: World) -> None:
+    pairs = (np.arange(4, dtype=np.int32), np.arange(4, 8, dtype=np.int32))
+    again = prove(world[0], world[1], ProofRules(), pairs)
+    for one, two in zip(world[2].proofs, again.proofs, strict=True):
+        assert one.certificate is not None
+        assert two.certificate is not None
+        assert one.certificate.digest == two.certificate.digest
+        assert (one.statement, one.bound, one.detail) == (two.statement, two.bound, two.detail)
+
+
+def test_required_claim_that_nobody_judges_counts_as_no(world: World) -> None:
+    report = prove(world[0], world[1], ProofRules(required=("reach", "levitate")))
+    assert [(p.claim, p.required) for p in report.proofs] == [
+        ("reach", True), ("deadlock", False), ("balance", False), ("levitate", True),
+    ]  # fmt: skip
+    assert report.proofs[3].verdict is Verdict.UNKNOWN
+    assert not report.is_accepted
+
+
+def test_claim_that_is_not_required_may_be_refuted() -> None:
+    fabric = ring(4)
+    routes = clockwise_routes(fabric, 4, ties="clockwise")
+    rules = ProofRules(required=("reach",), balance_threshold=4.0)
+    assert prove(fabric, routes, rules).is_accepted
+    assert not prove(fabric, routes, replace(rules, required=("reach", "deadlock"))).is_accepted
+
+
+def forge(proof: Proof, name: str, change: Callable[[Array], Array], *, seal: bool) -> Proof:
+    """Change a column of a certificate; with ``seal`` its digest is made anew."""
+    assert proof.certificate is not None
+    columns = dict(proof.certificate.columns)
+    columns[name] = change(columns[name].copy())
+    digest = proof.certificate.digest
+    if seal and proof.claim == "balance":
+        digest = digest_parts((proof.claim, str(proof.detail["worst_shift"] or 0), *columns, *columns.values()))
+    elif seal:
+        digest = digest_parts((proof.claim, columns[name]))
+    return replace(proof, certificate=replace(proof.certificate, columns=columns, digest=digest))
+
+
+def put(place: tuple[int, ...] | int, value: float) -> Callable[[Array], Array]:
+    """Overwrite one value."""
+
+    def change(column: Array) -> Array:
+        column[place] = value
+        return column
+
+    return change
+
+
+def swap_ranks(column: Array) -> Array:
+    """Turn the order of all ranks around."""
+    held = column.astype(np.int32)
+    return np.where(held >= 0, held.max() - held, held).astype(np.int32)
+
+
+FORGERIES: list[tuple[int, str, Callable[[Array], Array]]] = [
+    (0, "distance", put((0, 7), 1)),
+    (0, "distance", put((0, 7), 254)),
+    (0, "distance", put((0, 7), 255)),
+    (0, "distance", put((0, 7), 0)),
+    (0, "distance", lambda column: column[:, 1:]),
+    (0, "distance", lambda column: column.astype(np.int64)),
+    (1, "rank", swap_ranks),
+    (1, "rank", np.zeros_like),
+    (1, "rank", lambda column: np.full_like(column, -1)),
+    (1, "rank", lambda column: column[1:]),
+    (1, "rank", lambda column: column.astype(np.float64)),
+    (2, "worst", put(0, 0.5)),
+    (2, "worst", put(1, 9.0)),
+    (2, "load_gbps", put(0, 1.0)),
+    (2, "load_gbps", lambda column: column[1:]),
+    (2, "shift", lambda column: column[::-1]),
+    (2, "shift", lambda column: column[1:]),
+    (2, "job_target", put(0, 5)),
+]
+
+
+@pytest.mark.parametrize("seal", [False, True])
+@pytest.mark.parametrize(("which", "name", "change"), FORGERIES)
+def test_forged_certificates_do_not_hold(
+    world: World, which: int, name: str, change: Callable[[Array], Array], seal: bool
+) -> None:
+    assert not check_certificate(world[0], world[1], forge(world[2].proofs[which], name, change, seal=seal))
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_missing_columns_do_not_hold(world: World, which: int) -> None:
+    proof = world[2].proofs[which]
+    assert proof.certificate is not None
+    assert not check_certificate(*world[:2], replace(proof, certificate=replace(proof.certificate, columns={})))
+    assert not check_certificate(*world[:2], replace(proof, certificate=None))
+    assert not check_certificate(*world[:2], replace(proof, verdict=Verdict.UNKNOWN))
+    assert not check_certificate(*world[:2], replace(proof, of="0" * 64))
+    assert not check_certificate(*world[:2], replace(proof, claim="levitate"))
+
+
+def test_better_bounds_than_the_truth_do_not_hold(world: World) -> None:
+    reach, deadlock, balance = world[2].proofs
+    assert not check_certificate(*world[:2], replace(reach, bound=2))
+    assert not check_certificate(*world[:2], replace(reach, bound=4))
+    assert not check_certificate(*world[:2], replace(reach, bound=None))
+    assert not check_certificate(*world[:2], replace(reach, detail={**reach.detail, "max_hops": 2}))
+    assert not check_certificate(*world[:2], replace(deadlock, bound=1))
+    assert not check_certificate(*world[:2], replace(balance, bound=0.5))
+    assert not check_certificate(*world[:2], replace(balance, detail={**balance.detail, "threshold": 0.5}))
+
+
+def test_certificates_are_of_these_tables_alone(world: World) -> None:
+    fabric, routes, report = world
+    changed = change_entries(routes, {(0, 7): 255})
+    for proof in report.proofs:
+        assert not check_certificate(fabric, changed, proof)
+    assert not check_certificate(fabric, changed, replace(report.proofs[0], of=changed.digest))
+    assert not check_certificate(fabric, changed, replace(report.proofs[2], of=changed.digest))
+
+
+BAD: dict[str, Callable[[Routes], Routes]] = {
+    "another fabric": lambda r: replace(r, fabric_digest="0" * 64),
+    "rows or columns": lambda r: replace(r, group=r.group[1:].copy()),
+    "groups do not fit": lambda r: replace(r, group_ptr=r.group_ptr[::-1].copy()),
+    "members do not fit": lambda r: replace(r, member_ptr=r.member_ptr + np.int32(1)),
+    "no port of the fabric": lambda r: replace(r, destination_port=r.destination_port + np.int32(10_000)),
+    "no node of the fabric": lambda r: replace(r, destination_node=r.destination_node - np.int32(10_000)),
+    "is no switch": lambda r: replace(r, destination_port=np.full_like(r.destination_port, -1)),
+    "more groups than an entry": lambda r: replace(
+        r,
+        group_ptr=np.concatenate((r.group_ptr[:-1], [r.group_ptr[-1] + 300])).astype(np.int32),
+        member_ptr=np.concatenate((r.member_ptr, [r.member_ptr[-1]] * 300)).astype(np.int32),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_columns_that_are_no_tables_of_the_fabric(world: World, words: str) -> None:
+    with pytest.raises(ArtifactError, match=words) as caught:
+        prove(world[0], BAD[words](world[1]), ProofRules())
+    assert caught.value.code == "artifact.tables-mismatch"
+
+
+@pytest.mark.parametrize(("peer", "words"), [(10_000, "ends nowhere"), (3, "one end only")])
+def test_fabrics_whose_links_do_not_meet(world: World, peer: int, words: str) -> None:
+    column = world[0].port_peer.copy()
+    column[0] = peer
+    torn = replace(world[0], port_peer=column)
+    with pytest.raises(ArtifactError, match=words):
+        prove(torn, replace(world[1], fabric_digest=torn.digest), ProofRules())
