@@ -48,21 +48,22 @@ def tree(ranks: int, size_bytes: float) -> Transfers:
     edges = max(ranks - 1, 0)
     child = np.arange(1, ranks, dtype=np.int32)
     parent = ((child - 1) // 2).astype(np.int32)
-    # Reduce: the transfer from rank c is number c - 1 of its chunk; broadcast: the one to rank c is edges + c - 1.
-    children = np.stack((2 * child + 1, 2 * child + 2), axis=1)
-    up = np.where(children < ranks, children - 1, NIL)
-    down = np.full((edges, 2), NIL, dtype=np.int64)
+    # Of each chunk, number ranks - 1 - c reduces from rank c, and number edges + c - 1 broadcasts to rank c.
+    giver = child[::-1]
+    children = np.stack((2 * giver + 1, 2 * giver + 2), axis=1)
+    up = np.where(children < ranks, ranks - 1 - children, NIL)
     root = parent == 0
-    down[:, 0] = np.where(root, 0, edges + parent - 1)
-    down[:, 1] = np.where(root & (ranks > 2), 1, NIL)
+    down = np.full((edges, 2), NIL, dtype=np.int64)
+    down[:, 0] = np.where(root, ranks - 2, edges + parent - 1)
+    down[:, 1] = np.where(root & (ranks > 2), ranks - 3, NIL)
     pattern = np.concatenate((up, down))
     offset = (np.arange(chunks) * 2 * edges)[:, None, None]
     table = np.where(pattern[None] == NIL, NIL, pattern[None] + offset).reshape(-1, 2).astype(np.int32)
     need_ptr, need = needs_from(table)
     count = chunks * 2 * edges
     return Transfers(
-        source=np.tile(np.concatenate((child, parent)), chunks),
-        target=np.tile(np.concatenate((parent, child)), chunks),
+        source=np.tile(np.concatenate((giver, parent)), chunks),
+        target=np.tile(np.concatenate((parent[::-1], child)), chunks),
         via=np.full(count, Via.FABRIC, dtype=np.int8),
         size=np.full(count, size_bytes / chunks),
         need_ptr=need_ptr,
