@@ -40,7 +40,7 @@ Breaker = Callable[[random.Random], bytes]
 WRONG_VALUES = (
     "many", "yes", "'64'", "-1", "0", "1.5", "[1, 2]", "{a: 1}", "null", "~", "true", "0x", "1_000", "1e400",
     "-1e400", ".inf", ".nan", "9" * 5000, "1e99999999999", "''", "'\\u0000'", "!!int 3", "!!python/object:os.system x",
-    "*nobody", "2024-01-01", "1:20", "[[[[]]]]", "\"a\\tb\"", "'\U0001f4a5'", "0o777777777777777777777777", "-.inf",
+    "*nobody", "2024-01-01", "1:20", "[[[[]]]]", '"a\\tb"', "'\U0001f4a5'", "0o777777777777777777777777", "-.inf",
 )  # fmt: skip
 NUMBER_KEYS = (
     "count", "gpus", "rails", "rate_gbps", "unit_size", "tiers", "parameters", "tensor_parallel", "pipeline_parallel",
@@ -105,10 +105,10 @@ def _contradiction(source: random.Random) -> bytes:
 
 
 def _unknown_key(source: random.Random) -> bytes:
-    lines = BASE.splitlines()
+    lines: list[str] = [*BASE.splitlines()]
     index = source.choice([number for number, line in enumerate(lines) if ":" in line])
     key, rest = lines[index].split(":", 1)
-    letters = list(key)
+    letters: list[str] = [*key]
     place = source.randrange(len(key) - len(key.lstrip(" -")), len(letters))
     letters[place] = source.choice("qxz") if source.random() < 0.5 else letters[place] * 2
     lines[index] = "".join(letters) + ":" + rest
@@ -140,8 +140,7 @@ def _cut(source: random.Random) -> bytes:
 def _bomb(source: random.Random) -> bytes:
     width, depth = source.randrange(6, 12), source.randrange(6, 14)
     lines = ["a0: &a0 [x, x, x]"]
-    for level in range(1, depth):
-        lines.append(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * width)}]")
+    lines += [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * width)}]" for level in range(1, depth)]
     return ("\n".join(lines) + "\n" + BASE).encode()
 
 
@@ -163,13 +162,16 @@ def _indented(source: random.Random) -> bytes:
 
 
 def _cycle(source: random.Random) -> bytes:
-    return source.choice(
-        (
-            "loop: &loop [*loop]\n",
-            "loop: &loop {again: *loop}\n",
-            "loop: &one [&two [*one], *two]\n",
-        )
-    ).encode() + BASE.encode()
+    return (
+        source.choice(
+            (
+                "loop: &loop [*loop]\n",
+                "loop: &loop {again: *loop}\n",
+                "loop: &one [&two [*one], *two]\n",
+            )
+        ).encode()
+        + BASE.encode()
+    )
 
 
 def _part_cycle(source: random.Random) -> bytes:
@@ -186,7 +188,9 @@ def _merge(source: random.Random) -> bytes:
 
 def _duplicate(source: random.Random) -> bytes:
     lines = BASE.splitlines()
-    index = source.choice([number for number, line in enumerate(lines) if line.startswith("  ") and "-" not in line[:5]])
+    index = source.choice(
+        [number for number, line in enumerate(lines) if line.startswith("  ") and "-" not in line[:5]]
+    )
     return "\n".join([*lines[: index + 1], lines[index], *lines[index + 1 :]]).encode()
 
 
@@ -236,12 +240,28 @@ def _large(source: random.Random) -> bytes:
 
 def _long_words(source: random.Random) -> bytes:
     word = source.choice("ab1-") * source.choice((300, 20_000, 900_000))
-    return source.choice((f"{word}: 1\n", f"fabric: {{name: {word}}}\n", f"{word}\n", f"hosts: {{count: {word}}}\n")).encode()
+    return source.choice(
+        (f"{word}: 1\n", f"fabric: {{name: {word}}}\n", f"{word}\n", f"hosts: {{count: {word}}}\n")
+    ).encode()
 
 
 def _root(source: random.Random) -> bytes:
     return source.choice(
-        ("[]", "- a", "text", "12", "null", "", "# only a comment\n", "---\n", "...\n", "{}", "%YAML 9.9\n---\n{}", "&a", "*a")
+        (
+            "[]",
+            "- a",
+            "text",
+            "12",
+            "null",
+            "",
+            "# only a comment\n",
+            "---\n",
+            "...\n",
+            "{}",
+            "%YAML 9.9\n---\n{}",
+            "&a",
+            "*a",
+        )
     ).encode()
 
 

@@ -93,8 +93,7 @@ def choose_host(desk: Desk) -> HostChoice | None:
         ports = nic_ports(nic, desk.spec.technology, desk.spec.topology.planes, rate) if nic else None
         if nic and ports:
             return HostChoice(name, host, nic, ports)
-    wanted = f"{desk.spec.topology.planes} port(s) per NIC" + (f" at {rate:g} Gb/s" if rate else "")
-    message = f"no host of the catalogue has {wanted} for {desk.spec.technology}"
+    message = f"no host of the catalogue has NICs with {_ports_wanted(desk, rate)} for {desk.spec.technology}"
     hint = _nic_hint(desk, rate) + "; name hosts.part and hosts.nic, or describe your own under parts"
     desk.note("capability.no-part", message, hint, desk.places.value("hosts", "rate_gbps"))
     return None
@@ -121,13 +120,18 @@ def _with_nic(desk: Desk, name: str, host: HostPart) -> HostChoice | None:
     ports = nic_ports(found[1], desk.spec.technology, planes, rate)
     if ports is None:
         has = _show_ports(usable_ports(found[1], desk.spec.technology)) or "no port"
-        wanted = f"{planes} plane(s) need {planes} port(s)" + (f" at {rate:g} Gb/s" if rate else "")
+        wanted = f"{planes} plane{'s' * (planes > 1)} need{'s' * (planes == 1)} {_ports_wanted(desk, rate)}"
         message = f"the NIC {found[0]} of {name} has {has} for {desk.spec.technology}; {wanted}"
         key = "planes" if planes > 1 and desk.places.has("topology", "planes") else ""
         where = desk.places.value("topology", key) if key else desk.places.value("hosts", "rate_gbps")
         desk.note("capability.nic-ports", message, _nic_hint(desk, rate), where)
         return None
     return HostChoice(name, host, found[1], ports)
+
+
+def _ports_wanted(desk: Desk, rate: float | None) -> str:
+    planes = desk.spec.topology.planes
+    return f"{planes} port{'s' * (planes > 1)}" + (f" of {rate:g} Gb/s" if rate else "")
 
 
 def _nic_hint(desk: Desk, rate: float | None) -> str:
@@ -152,8 +156,8 @@ def choose_leaf(desk: Desk, choice: HostChoice, rails: int) -> tuple[str, Switch
     found = _at_rate(desk, names or desk.catalog.switches, rate)
     if not found:
         message = f"no switch of the catalogue has ports at {rate:g} Gb/s for {technology}"
-        desk.note("capability.no-part", message, "describe your own under parts.switches and name it as topology.leaf",
-                  desk.places.value("topology", "leaf"))  # fmt: skip
+        hint = "describe your own under parts.switches and name it as topology.leaf"
+        desk.note("capability.no-part", message, hint, desk.places.value("hosts", "rate_gbps"))
         return None
     unit = desk.spec.hosts.unit_size
     need = 0 if unit == AUTO else ports_needed(unit * slots_per_host(desk, rails), desk.spec.topology.oversubscription)
@@ -161,10 +165,18 @@ def choose_leaf(desk: Desk, choice: HostChoice, rails: int) -> tuple[str, Switch
 
 
 def choose_above(
-    desk: Desk, tier: str, named: str, below: tuple[str, SwitchPart, PortSet]
+    desk: Desk, tier: str, named: str, below: tuple[str, SwitchPart, PortSet] | None, rate: float
 ) -> tuple[str, SwitchPart, PortSet] | None:
     """Look up the switch of a tier, or take that of the tier below."""
-    return below if named == AUTO else _named_switch(desk, tier, named, below[2].rate_gbps)
+    return below if named == AUTO else _named_switch(desk, tier, named, rate)
+
+
+def check_switches(desk: Desk) -> None:
+    """Look up the named switches only, where the rate of the links is not known."""
+    for tier in ("leaf", "spine", "core"):
+        named: str = getattr(desk.spec.topology, tier)
+        if named != AUTO:
+            find_part(desk, desk.catalog.switches, named, ("topology", tier))
 
 
 def _at_rate(desk: Desk, names: Iterable[str], rate: float) -> list[tuple[str, SwitchPart, PortSet]]:

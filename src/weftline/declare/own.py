@@ -90,9 +90,11 @@ def _layers(
             return Problem("spec.wrong-type", f"parts.{kind}.{at}.base must be the name of a part",
                            "write base: NAME", where)  # fmt: skip
         if base in own and base != at:
-            if base in chain or len(chain) >= MAX_BASES:
-                message = f"the parts {' -> '.join([*chain, base])[:200]} stand on one another"
-                return Problem("spec.part-cycle", message, "give the figures in one of them instead of a base", where)
+            if base in chain:
+                return _cycle(kind, chain[chain.index(base) :], places)
+            if len(chain) >= MAX_BASES:
+                message = f"parts.{kind}.{name} stands on more than {MAX_BASES} bases, one below the other"
+                return Problem("spec.part-cycle", message, "give the figures in fewer parts", where)
             at = base
         elif base in known:
             layers.insert(0, known[base].model_dump(mode="json"))
@@ -101,6 +103,15 @@ def _layers(
             near = nearest(base, (*own, *known))
             hint = f"did you mean {near!r}?" if near and near != at else "name a part of the catalogue or of parts"
             return Problem("spec.unknown-part", f"parts.{kind}.{at}.base: there is no part {quote(base)}", hint, where)
+
+
+def _cycle(kind: PartKind, ring: list[str], places: Places) -> Problem:
+    """Word a ring of parts that stand on one another, the same from whichever part it was found."""
+    first = ring.index(min(ring))
+    ring = [*ring[first:], *ring[:first], ring[first]]
+    message = f"parts.{kind}: {' -> '.join(ring)[:200]} stand on one another"
+    hint = "give the figures in one of them instead of a base"
+    return Problem("spec.part-cycle", message, hint, places.value("parts", kind, ring[0], "base"))
 
 
 def _lay(below: dict[str, Any], above: dict[str, object]) -> dict[str, Any]:

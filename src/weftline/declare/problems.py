@@ -223,7 +223,7 @@ def _wrong_value(subject: Subject, fault: _Fault, or_auto: bool) -> tuple[str, s
         return _wrong_type(value, _WANTED[fault.kind], or_auto=or_auto)
     if fault.kind in _BOUNDS:
         key, words = _BOUNDS[fault.kind]
-        return "spec.out-of-range", f"is {quote(value)}; it must be {words} {fault.context.get(key):g}", ""
+        return "spec.out-of-range", f"is {quote(value)}; it must be {words} {_show_number(fault.context.get(key))}", ""
     if fault.kind in _SHAPES:
         return _wrong_length(fault)
     if fault.kind == "literal_error":
@@ -234,6 +234,10 @@ def _wrong_value(subject: Subject, fault: _Fault, or_auto: bool) -> tuple[str, s
     if fault.kind == "string_pattern_mismatch":
         return "spec.wrong-text", f"is {quote(value)}, which is not of the right form", ""
     return "spec.wrong-value", f"is {quote(value)}: {fault.message[:100]}", ""
+
+
+def _show_number(value: object) -> str:
+    return f"{int(value):,}" if isinstance(value, int | float) and value == int(value) else f"{value}"
 
 
 def _wrong_type(value: object, wanted: str, *, or_auto: bool) -> tuple[str, str, str]:
@@ -249,6 +253,8 @@ def _wrong_type(value: object, wanted: str, *, or_auto: bool) -> tuple[str, str,
         hint = "did you mean 'auto'?"
     elif wanted == "text" and isinstance(value, int | float):
         hint = "put it in quotes"
+    elif wanted.startswith("true or false"):
+        hint = "write true or false, without quotes"
     elif wanted.startswith("a list"):
         hint = "write one item per line, each after a dash"
     return "spec.wrong-type", f"must be {wanted}, not {_kind(value)}", hint
@@ -266,5 +272,7 @@ def _kind(value: object) -> str:
 
 def _wrong_length(fault: _Fault) -> tuple[str, str, str]:
     most, least = fault.context.get("max_length"), fault.context.get("min_length")
+    if least == 1:
+        return "spec.wrong-length", "must not be empty", ""
     words = f"at most {most}" if fault.kind.endswith("long") else f"at least {least}"
     return "spec.wrong-length", f"must have {words} {_SHAPES[fault.kind]}", ""

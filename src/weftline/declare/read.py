@@ -109,7 +109,7 @@ def _read_bytes(path: Path) -> bytes | Problem:
 def _decode(data: bytes, file: str) -> str | Problem:
     if len(data) > MAX_FILE_BYTES:
         message = f"the file is larger than {MAX_FILE_BYTES:,} bytes"
-        return Problem("spec.too-large", message, "a declaration has a few kilobytes", Place(file))
+        return Problem("spec.file-too-large", message, "a declaration has a few kilobytes", Place(file))
     try:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError as error:

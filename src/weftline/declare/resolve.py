@@ -10,6 +10,7 @@ from weftline.declare.checks import check_degrees
 from weftline.declare.choose import (
     Desk,
     HostChoice,
+    check_switches,
     choose_above,
     choose_host,
     choose_leaf,
@@ -44,6 +45,7 @@ def _resolve(desk: Desk) -> ResolvedSpec | None:
     spec = desk.spec
     choice = choose_host(desk)
     if choice is None:
+        check_switches(desk)
         return None
     gpus = choice.host.gpus if spec.hosts.gpus == AUTO else spec.hosts.gpus
     rails = choice.host.rails if spec.hosts.rails == AUTO else spec.hosts.rails
@@ -91,17 +93,15 @@ def _check_technology(desk: Desk) -> None:
     if mtu != AUTO and data.mtus and mtu not in data.mtus:
         message = f"lossless.mtu is {mtu}, which {spec.technology} does not have"
         hint = f"write one of {', '.join(str(known) for known in data.mtus)}, or auto"
-        desk.note("capability.mtu", message, hint, desk.places.value("lossless", "mtu"))
+        desk.note("capability.link-mtu", message, hint, desk.places.value("lossless", "mtu"))
 
 
 def _tiers(desk: Desk, choice: HostChoice, rails: int) -> tuple[TierPart, TierPart, TierPart] | None:
-    topology = desk.spec.topology
+    topology, rate = desk.spec.topology, choice.ports.rate_gbps
     leaf = choose_leaf(desk, choice, rails)
-    if leaf is None:
-        return None
-    spine = choose_above(desk, "spine", topology.spine, leaf)
-    core = choose_above(desk, "core", topology.core, spine or leaf)
-    if spine is None or core is None:
+    spine = choose_above(desk, "spine", topology.spine, leaf, rate)
+    core = choose_above(desk, "core", topology.core, spine, rate)
+    if leaf is None or spine is None or core is None:
         return None
     return _tier(leaf), _tier(spine), _tier(core)
 

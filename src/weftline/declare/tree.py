@@ -13,6 +13,8 @@ from weftline.errors import Place, Problem
 
 MAX_NODES = 100_000
 MAX_DEPTH = 60
+TOO_DEEP = f"values are nested more than {MAX_DEPTH} deep"
+MAX_SHOWN_PATH = 160
 MAX_NOTED = 1_000
 """Problems that are kept; beyond them reading stops."""
 
@@ -69,6 +71,9 @@ def read_tree(text: str, file: str) -> Tree:
         mark = error.problem_mark or error.context_mark
         where = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
         what = error.problem or error.context or "no YAML"
+        if "nesting depth" in what:  # libyaml has a bound of its own and may meet it first
+            builder.note("spec.too-deep", TOO_DEEP, "no section needs that", where)
+            return Tree(None, builder.problems, builder.spoiled)
         builder.note("spec.syntax", f"this is not YAML: {what}", "check indentation, quotes and brackets", where)
         builder.root = None
     except yaml.YAMLError as error:
@@ -148,6 +153,7 @@ class _Builder:
 
     def _refuse_tag(self, event: Any) -> None:
         if event.tag is not None:
+            self.spoiled.add(self._path())
             message = f"the tag {str(event.tag)[:40]!r} is not allowed"
             self.note("spec.tag", message, "remove it: the kind of a value follows from how it is written",
                       self._place(event))  # fmt: skip
@@ -163,7 +169,7 @@ class _Builder:
                 value = read_scalar(str(event.value))
             except ValueError as error:
                 self.note(
-                    "spec.number", str(error)[:120], "write a number of at most 40 characters", self._place(event)
+                    "spec.number", str(error)[:120], "write a plain number of at most 40 characters", self._place(event)
                 )
                 self.spoiled.add(self._path())
         mark = event.start_mark
@@ -242,7 +248,7 @@ class _Builder:
     def _count(self, nodes: int, height: int, event: Any) -> None:
         self._nodes += nodes
         if len(self._stack) + height > MAX_DEPTH:
-            self._stop("spec.too-deep", f"values are nested more than {MAX_DEPTH} deep", "no section needs that",
+            self._stop("spec.too-deep", TOO_DEEP, "no section needs that",
                        self._place(event))  # fmt: skip
         if self._nodes > MAX_NODES:
             message = f"there are more than {MAX_NODES:,} values, aliases expanded"
@@ -263,4 +269,4 @@ def show_path(path: KeyPath) -> str:
     text = ""
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else (f".{step[:60]}" if text else step[:60])
-    return text
+    return text if len(text) <= MAX_SHOWN_PATH else text[: MAX_SHOWN_PATH - 4] + " ..."
