@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.compile.columns import LinkColumns, NodeColumns
 from weftline.compile.place import find_place, refuse
@@ -20,18 +23,18 @@ from weftline.model.spec import AUTO
 
 @dataclass(slots=True)
 class _Free:
-    """Switch ports that are still free, by node and number."""
+    """Switch ports that no host or switch uses, by node and number, and how far each order has been taken."""
 
     node: I64
     number: I64
+    is_taken: NDArray[np.bool_]
+    orders: dict[str, Iterator[int]] = field(default_factory=dict[str, Iterator[int]])
 
-    def take(self, order: I64, count: int) -> tuple[I64, I64]:
-        chosen = order[:count]
-        node, number = self.node[chosen], self.number[chosen]
-        keep = np.ones(len(self.node), dtype=np.bool_)
-        keep[chosen] = False
-        self.node, self.number = self.node[keep], self.number[keep]
-        return node, number
+    def take(self, where: str, count: int) -> list[int]:
+        """Take the next ports of an order; fewer than asked for where it is at its end."""
+        chosen = list(islice((i for i in self.orders[where] if not self.is_taken[i]), count))
+        self.is_taken[chosen] = True
+        return chosen
 
 
 def check_extras(design: ResolvedSpec) -> tuple[Problem, ...]:
@@ -61,25 +64,30 @@ def place_extras(
     of a leaf. A tier or one switch takes free ports there, lowest numbers first, one per switch in turn.
     """
     free = _free_ports(nodes, links)
-    taken: list[tuple[I64, I64]] = []
+    switches = {nodes.name[i]: i for i in np.flatnonzero(nodes.kind == NodeKind.SWITCH).tolist()}
+    taken: list[int] = []
     for index, extra in enumerate(design.spec.hosts.extra_endpoints):
-        order = _candidates(extra.where, plan, nodes, free)
-        if isinstance(order, str):
-            message = f"extra endpoint {extra.name}: no switch is called {extra.where}"
-            return refuse(design, "spec.unknown-switch", message, order, f"hosts.extra_endpoints[{index}].where")
-        if len(order) < extra.ports:
-            return _refuse_full(design, index, len(order), plan)
-        taken.append(free.take(order, extra.ports))
+        if extra.where not in free.orders:
+            order = _candidates(extra.where, plan, nodes, free, switches)
+            if order is None:
+                message = f"extra endpoint {extra.name}: no switch is called {extra.where}"
+                hint = _near_hint(extra.where, switches)
+                return refuse(design, "spec.unknown-switch", message, hint, f"hosts.extra_endpoints[{index}].where")
+            free.orders[extra.where] = iter(order.tolist())
+        chosen = free.take(extra.where, extra.ports)
+        if len(chosen) < extra.ports:
+            return _refuse_full(design, index, len(chosen), plan)
+        taken.extend(chosen)
     ports = [extra.ports for extra in design.spec.hosts.extra_endpoints]
     a_node = plan.hosts + np.repeat(np.arange(len(ports)), ports)
     a_number = np.concatenate([np.arange(1, count + 1) for count in ports])
-    b_node = np.concatenate([node for node, _ in taken])
+    b_node = free.node[taken]
     rates = np.array([0.0, design.leaf.rate_gbps, design.spine.rate_gbps, design.core.rate_gbps])
     return LinkColumns(
         a_node=a_node.astype(np.int32),
         a_number=a_number.astype(np.int32),
         b_node=b_node.astype(np.int32),
-        b_number=np.concatenate([number for _, number in taken]).astype(np.int32),
+        b_number=free.number[taken].astype(np.int32),
         cable=(first_cable + np.arange(len(a_node))).astype(np.int32),
         rate_gbps=np.minimum(design.rate_gbps, rates[nodes.tier[b_node]]),
     )
@@ -93,11 +101,11 @@ def _free_ports(nodes: NodeColumns, links: LinkColumns) -> _Free:
         free[ptr[node] + number - 1] = False
     port = np.flatnonzero(free)
     node = np.searchsorted(ptr, port, side="right") - 1
-    return _Free(node=node, number=port - ptr[node] + 1)
+    return _Free(node=node, number=port - ptr[node] + 1, is_taken=np.zeros(len(node), dtype=np.bool_))
 
 
-def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free) -> I64 | str:
-    """Order the indices of the free ports that suit; text is the hint for a name that no switch has."""
+def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free, switches: Mapping[str, int]) -> I64 | None:
+    """Order the indices of the free ports that suit; None where no switch has that name."""
     if where == AUTO:
         leaf = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index("leaf"))
         node, number = free.node[leaf], free.number[leaf]
@@ -106,15 +114,15 @@ def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free) -> 
     if where in TIER_NAMES[1:]:
         chosen = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index(where))
         return chosen[np.lexsort((free.node[chosen], free.number[chosen]))]
-    try:
-        node = nodes.name.index(where)
-    except ValueError:
-        node = -1
-    if node < 0 or nodes.kind[node] != NodeKind.SWITCH:
-        first = plan.hosts + sum(nodes.kind == NodeKind.EXTRA)
-        near = difflib.get_close_matches(where, [*TIER_NAMES[1:], *nodes.name[first : first + 5000]], 1)
-        return f"did you mean {near[0]}?" if near else "write auto, leaf, spine, core or a switch, as leaf-001"
-    return np.flatnonzero(free.node == node)
+    if where not in switches:
+        return None
+    low, high = np.searchsorted(free.node, (switches[where], switches[where] + 1))
+    return np.arange(int(low), int(high), dtype=np.int64)
+
+
+def _near_hint(where: str, switches: Mapping[str, int]) -> str:
+    near = difflib.get_close_matches(where[:63], [*TIER_NAMES[1:], *islice(switches, 5000)], 1)
+    return f"did you mean {near[0]}?" if near else "write auto, leaf, spine, core or a switch, as leaf-001"
 
 
 def _refuse_full(design: ResolvedSpec, index: int, found: int, plan: ClosPlan) -> tuple[Problem, ...]:

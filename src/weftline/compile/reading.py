@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from weftline.compile.cabling import COLUMNS, CablingList, CablingRow
 from weftline.errors import Place, Problem
 
-MAX_CHARACTERS = 128 * 1024 * 1024
-MAX_ROWS = 1_000_000
+MAX_CHARACTERS = 40 * 1024 * 1024
+MAX_ROWS = 400_000
+MAX_LINES = 1_000_000
 MAX_PROBLEMS = 100
 MAX_LINE = 1000
 MAX_LENGTH_M = 100_000
@@ -61,6 +62,9 @@ def read_cabling(text: str, file: str) -> CablingList | tuple[Problem, ...]:
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         line += 1
+        if line > MAX_LINES:
+            reader.add("spec.cabling-size", f"more than {MAX_LINES:,} lines", "remove empty lines and notes", line)
+            break
         if not _read_line(reader, text[start : min(end, start + MAX_LINE + 2)].removesuffix("\r"), line):
             break
         start = end + 1

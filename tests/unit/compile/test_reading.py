@@ -129,6 +129,8 @@ def test_binary_is_refused_at_once() -> None:
 def test_a_huge_list_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_ROWS", 1)
     assert [p.code for p in problems_of(HEAD + GOOD + "host-0002,nic1,leaf-001,2,,,,\n" * 3)] == ["spec.cabling-size"]
+    monkeypatch.setattr(reading, "MAX_LINES", 3)
+    assert [p.code for p in problems_of(HEAD + "\n\n\n" + GOOD)] == ["spec.cabling-size"]
     monkeypatch.setattr(reading, "MAX_CHARACTERS", 10)
     assert [p.code for p in problems_of(HEAD)] == ["spec.cabling-size"]
 
