@@ -22,7 +22,7 @@ def mix(value: int) -> int:
 
     The finaliser of MurmurHash3 for 32 bits (A. Appleby, public domain).
     """
-    word = np.uint64(value) & np.uint64(0xFFFFFFFF)
+    word = np.uint64(value & 0xFFFFFFFF)
     word = ((word ^ (word >> np.uint64(16))) * np.uint64(0x85EBCA6B)) & np.uint64(0xFFFFFFFF)
     word = ((word ^ (word >> np.uint64(13))) * np.uint64(0xC2B2AE35)) & np.uint64(0xFFFFFFFF)
     return int(word ^ (word >> np.uint64(16)))

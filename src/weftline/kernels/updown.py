@@ -136,6 +136,7 @@ def fill_updown(
     falls = np.empty(rows, dtype=np.uint8)
     queue = np.empty(rows, dtype=np.int32)
     good = np.empty(max(1, len(link_group)), dtype=np.int32)
+    lead = np.empty(max(1, len(edge_row)), dtype=np.int32)
     at_slot = np.full(rows + 1, NIL, dtype=np.int32)
     for at in range(len(home)):
         part = component[home[at]]
@@ -150,21 +151,26 @@ def fill_updown(
                 continue
             if hop[row] == NIL:
                 continue
+            leading = 0
+            rises = False
+            for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+                if leads_on(row, edge_row[edge], order, hop, falls):
+                    lead[leading] = edge
+                    leading += 1
+                    if edge_slot[edge] != NIL:
+                        at_slot[edge_slot[edge]] = edge
+                        rises = True
             chosen = 0
             strand = 0
-            rises = False
             more = True
             while more:
                 more = False
-                for edge in range(edge_ptr[row], edge_ptr[row + 1]):
-                    link = link_ptr[edge] + strand
-                    if link < link_ptr[edge + 1] and leads_on(row, edge_row[edge], order, hop, falls):
+                for index in range(leading):
+                    link = link_ptr[lead[index]] + strand
+                    if link < link_ptr[lead[index] + 1]:
                         more = True
                         good[chosen] = link_group[link]
                         chosen += 1
-                        if edge_slot[edge] != NIL:
-                            at_slot[edge_slot[edge]] = edge
-                            rises = True
                 strand += 1
             for index in range(goal_ptr[at], goal_ptr[at + 1]):
                 digit = int(ordinal[goal[index]] // divisor[row])
@@ -177,9 +183,9 @@ def fill_updown(
                     group[row, goal[index]] = good[(digit + rest) % chosen]
                 else:
                     group[row, goal[index]] = good[digit % chosen]
-            for edge in range(edge_ptr[row], edge_ptr[row + 1]):
-                if edge_slot[edge] != NIL:
-                    at_slot[edge_slot[edge]] = NIL
+            for index in range(leading):
+                if edge_slot[lead[index]] != NIL:
+                    at_slot[edge_slot[lead[index]]] = NIL
 
 
 @kernel
