@@ -55,3 +55,8 @@ def format_time_us(time_us: float) -> str:
     if abs(time_us) >= 1e3:
         return f"{time_us / 1e3:.3f} ms"
     return f"{time_us:.3f} us"
+
+
+def format_busbw(gbytes_per_s: float | None) -> str:
+    """Write a bus bandwidth in GB/s, or a dash where nothing was sent."""
+    return "-" if gbytes_per_s is None else f"{gbytes_per_s:,.2f} GB/s"

@@ -1,0 +1,5 @@
+"""Run ``python -m weftline``."""
+
+from weftline.cli.main import run
+
+run()

@@ -1,0 +1,1 @@
+"""Use cases: what each command does, and one JSON view per noun."""

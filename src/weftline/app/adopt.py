@@ -1,0 +1,134 @@
+"""A cluster that exists: its discovery dump judged, and compared with a declaration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weftline.adopt import build_fabric, compare, read_discovery, read_tables
+from weftline.app.check import check, problems_error
+from weftline.app.pipeline import Progress, build, silent
+from weftline.app.workspace import FOLDER
+from weftline.errors import ArtifactError, CapabilityError, Place, Problem
+from weftline.model.addresses import Addresses
+from weftline.model.adoption import Adoption
+from weftline.model.difference import Difference
+from weftline.model.fabric import Fabric
+from weftline.model.proof import ProofReport, ProofRules
+from weftline.model.routes import Routes
+from weftline.prove import prove
+from weftline.route import compute_routes
+
+MAX_DUMP_BYTES = 512 * 1024 * 1024
+MAX_HOPS = 64
+"""Switches on a path of a discovered fabric; no declaration says how many there should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """A discovered fabric, the tables that were judged, and the verdict."""
+
+    dump: Path
+    adoption: Adoption
+    routes: Routes
+    are_programmed: bool
+    """Whether the tables are those that the switches really hold."""
+    engine_reason: str
+    problems: tuple[Problem, ...]
+    """Everything that is wrong with the dump and the tables."""
+    report: ProofReport
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether no problem is an error and every required claim is proved."""
+        return self.report.is_accepted and all(problem.severity != "error" for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What differs between two fabrics."""
+
+    declared: Path
+    discovered: Path
+    differences: tuple[Difference, ...]
+
+
+def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress = silent) -> Adopted:
+    """Judge a discovery dump; on the programmed tables where given, else on tables that we compute."""
+    progress("reading the dump", None)
+    adoption = _read_adoption(dump)
+    fabric = adoption.fabric
+    if tables:
+        progress("reading the tables", None)
+        data = b"\n".join(read_bytes(path) for path in tables)
+        found = read_tables(data, str(tables[0]), fabric, adoption.addresses)
+        if isinstance(found, tuple):
+            raise problems_error(found)
+        routes, reason, problems = found.routes, "the tables that the switches hold", found.problems
+    else:
+        progress("computing routes", None)
+        routes, reason = _choose_routes(fabric, engine)
+        problems = ()
+    progress("proving the claims", None)
+    rules = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
+    report = prove(fabric, routes, rules, None)
+    return Adopted(dump, adoption, routes, bool(tables), reason, adoption.problems + problems, report)
+
+
+def diff(declared: Path, discovered: Path, progress: Progress = silent) -> Compared:
+    """Compare two fabrics, each a declaration, a workspace or a dump."""
+    progress(f"reading {declared.name}", None)
+    first, first_addresses = _read_fabric(declared)
+    progress(f"reading {discovered.name}", None)
+    second, second_addresses = _read_fabric(discovered)
+    progress("comparing", None)
+    return Compared(declared, discovered, compare(first, second, first_addresses, second_addresses))
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file of bounded size.
+
+    Raises:
+        ArtifactError: ``artifact.no-place``, ``artifact.unreadable`` or ``artifact.too-large``.
+    """
+    place = Place(str(path))
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_DUMP_BYTES + 1)
+    except FileNotFoundError as error:
+        raise ArtifactError("artifact.no-place", f"{path} does not exist", "check the path", place) from error
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror or error}"
+        raise ArtifactError("artifact.unreadable", message, "check the path and its permissions", place) from error
+    if len(data) > MAX_DUMP_BYTES:
+        message = f"{path} is larger than {MAX_DUMP_BYTES // 2**20} MiB"
+        raise ArtifactError("artifact.too-large", message, "a dump of one subnet is far smaller", place)
+    return data
+
+
+def _read_adoption(dump: Path) -> Adoption:
+    discovery = read_discovery(read_bytes(dump), str(dump))
+    if isinstance(discovery, tuple):
+        raise problems_error(discovery)
+    adoption = build_fabric(discovery)
+    if isinstance(adoption, tuple):
+        raise problems_error(adoption)
+    return adoption
+
+
+def _read_fabric(place: Path) -> tuple[Fabric, Addresses | None]:
+    if place.suffix in {".yaml", ".yml"} or place.is_dir() or place.parent.name == FOLDER:
+        return build(check(place)).fabric, None
+    adoption = _read_adoption(place)
+    return adoption.fabric, adoption.addresses
+
+
+def _choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:
+    """Take the named engine, or the first that can route this fabric."""
+    if engine != "auto":
+        return compute_routes(fabric, engine, to_switches=True), f"computed by {engine}, as asked"
+    try:
+        return compute_routes(fabric, "fat-tree", to_switches=True), "computed by fat-tree; no tables were given"
+    except CapabilityError as error:
+        routes = compute_routes(fabric, "updown", to_switches=True)
+        return routes, f"computed by updown, since fat-tree cannot: {error.message}; no tables were given"

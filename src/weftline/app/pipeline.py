@@ -1,0 +1,151 @@
+"""The stages from a declaration to its proofs, each a value that the next one takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from weftline.app.check import Checked, check, problems_error, raise_errors
+from weftline.compile import build_fabric, check_expect, count_fabric
+from weftline.errors import ArtifactError, Place
+from weftline.kernels.column import I32
+from weftline.model.addresses import Addresses
+from weftline.model.counts import FabricCounts
+from weftline.model.design import ResolvedSpec
+from weftline.model.fabric import Fabric
+from weftline.model.proof import ProofReport, ProofRules
+from weftline.model.routes import Routes
+from weftline.prove import prove
+from weftline.route import compute_routes
+from weftline.schedule import job_pairs
+
+Progress = Callable[[str, float | None], None]
+"""Called with what is being done and, where it is known, the share that is done (0 to 1)."""
+
+MAX_CABLING_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The compiled fabric."""
+
+    checked: Checked
+    fabric: Fabric
+    counts: FabricCounts
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """The fabric with its addresses and routes."""
+
+    built: Built
+    addresses: Addresses
+    routes: Routes
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The routes with their proofs."""
+
+    routed: Routed
+    report: ProofReport
+
+
+def silent(_words: str, _share: float | None) -> None:
+    """Report no progress."""
+
+
+def build(checked: Checked) -> Built:
+    """Compile the fabric."""
+    design = checked.design
+    text = _read_cabling(design.cabling_path) if design.cabling_path else None
+    fabric = build_fabric(design, text)
+    if isinstance(fabric, tuple):
+        raise problems_error(fabric)
+    counts = count_fabric(fabric, design)
+    if text is not None:
+        switches = sum(counts.switches.values())
+        problems = check_expect(design, counts)
+        problems += checked.technology.design.count_problems(
+            design, counts.endpoints + counts.extra_endpoints, switches
+        )
+        raise_errors(problems)
+    return Built(checked, fabric, counts)
+
+
+def compute(built: Built) -> Routed:
+    """Assign addresses and compute routes with the declared engine."""
+    design = built.checked.technology.design
+    routing = built.checked.design.spec.routing
+    engine = design.engine if routing.engine == "auto" else routing.engine
+    addresses = design.assign(built.checked.design, built.fabric)
+    routes = compute_routes(built.fabric, engine, to_switches=design.routes_to_switches, roots=routing.roots)
+    return Routed(built, addresses, routes)
+
+
+def judge(routed: Routed) -> Proved:
+    """Prove the claims about the routes."""
+    design = routed.built.checked.design
+    fabric = routed.built.fabric
+    pairs = _pairs_of_jobs(design, fabric)
+    return Proved(routed, prove(fabric, routed.routes, proof_rules(design, fabric), pairs))
+
+
+def _pairs_of_jobs(design: ResolvedSpec, fabric: Fabric) -> tuple[I32, I32] | None:
+    """Gather the endpoint ports that send to each other at one time in all declared jobs together."""
+    if not design.spec.jobs:
+        return None
+    pairs = [job_pairs(design, fabric, index) for index in range(len(design.spec.jobs))]
+    source = np.concatenate([source for source, _ in pairs])
+    target = np.concatenate([target for _, target in pairs])
+    return source, fabric.endpoint_port[target]
+
+
+def proof_rules(design: ResolvedSpec, fabric: Fabric) -> ProofRules:
+    """Turn the declared claims into the rules of the proofs; ``auto`` becomes what the topology promises."""
+    claims = design.spec.claims
+    tiers = max(int(fabric.node_tier.max(initial=1)), 1)
+    threshold = claims.balance_threshold
+    return ProofRules(
+        required=claims.required,
+        balance_threshold=design.spec.topology.oversubscription if threshold == "auto" else threshold,
+        max_hops=2 * tiers - 1 if claims.max_hops == "auto" else claims.max_hops,
+    )
+
+
+def run_to_routes(place: Path, progress: Progress = silent) -> Routed:
+    """Go from a declaration to its routes."""
+    progress("reading the declaration", None)
+    checked = check(place)
+    progress("compiling the fabric", None)
+    built = build(checked)
+    progress("computing routes", None)
+    return compute(built)
+
+
+def run_to_proofs(place: Path, progress: Progress = silent) -> Proved:
+    """Go from a declaration to its proofs."""
+    routed = run_to_routes(place, progress)
+    progress("proving the claims", None)
+    return judge(routed)
+
+
+def _read_cabling(path: str) -> str:
+    place = Place(path)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(MAX_CABLING_BYTES + 1)
+        if len(data) > MAX_CABLING_BYTES:
+            raise ArtifactError(
+                "artifact.too-large", f"{path} is larger than {MAX_CABLING_BYTES} bytes", "split the fabric", place
+            )
+        return data.decode("utf-8")
+    except OSError as error:
+        raise ArtifactError(
+            "artifact.unreadable", f"{path} cannot be read: {error.strerror}", "check topology.cabling", place
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ArtifactError("artifact.not-text", f"{path} is not UTF-8 text", "save it as UTF-8", place) from error

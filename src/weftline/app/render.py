@@ -1,0 +1,51 @@
+"""Device files from a proved design."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
+from weftline.model.artifact import ArtifactSet
+from weftline.render import render as render_intents
+from weftline.render import write
+from weftline.vendors import VENDORS
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The files of a design; ``artifacts`` is None where a required claim stood in the way."""
+
+    proved: Proved
+    folder: Path
+    artifacts: ArtifactSet | None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether the files stand in the folder."""
+        return self.artifacts is not None
+
+
+def render(place: Path, out: Path | None, *, force: bool = False, progress: Progress = silent) -> Rendered:
+    """Go from a declaration to files; without ``out`` they go to ``artifacts`` in the workspace."""
+    return render_proved(run_to_proofs(place, progress), out, force=force, progress=progress)
+
+
+def render_proved(
+    proved: Proved, out: Path | None, *, force: bool = False, progress: Progress = silent, to_disk: bool = True
+) -> Rendered:
+    """Render and write; a design with a required claim not proved is written only when forced, and says so."""
+    checked = proved.routed.built.checked
+    folder = (out or checked.workspace.folder) / "artifacts"
+    forced = not proved.report.is_accepted
+    if forced and not (force or checked.design.spec.policy.render_unproved):
+        return Rendered(proved, folder, None)
+    progress("rendering device files", None)
+    routed = proved.routed
+    design = checked.technology.design
+    intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
+    vendors = tuple(VENDORS[name] for name in design.vendors)
+    artifacts = render_intents(intents, vendors, of=routed.routes.digest)
+    if to_disk:
+        write(artifacts, folder, forced=forced)
+    return Rendered(proved, folder, artifacts)

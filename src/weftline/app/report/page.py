@@ -1,0 +1,241 @@
+"""The page: every section of the report as plain values, and the one template that lays them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jinja2
+import numpy as np
+from markupsafe import Markup
+
+from weftline import __version__
+from weftline.app.pipeline import Proved
+from weftline.app.report.bundles import gather_picture
+from weftline.app.report.figures import BUCKETS, HeatMap, draw_heat_map, draw_topology, gather_heat_maps
+from weftline.app.simulate import Simulated
+from weftline.kernels.column import F64
+from weftline.model.artifact import ArtifactSet
+from weftline.model.fabric import Fabric
+from weftline.model.proof import Proof
+from weftline.model.result import JobPrediction
+from weftline.units import format_busbw, format_size, format_time_us
+
+MAX_SAMPLE_LINES = 160
+MAX_SAMPLE_BYTES = 48_000
+MAX_BUSIEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """All that the report shows."""
+
+    proved: Proved
+    simulated: Simulated
+    artifacts: ArtifactSet | None
+    files_folder: str
+    files_reason: str
+
+
+def render_report(source: ReportInput) -> str:
+    """Render the whole page; the same input gives the same bytes."""
+    loader = jinja2.PackageLoader("weftline.app", "report")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("page.html.j2").render(_context(source))
+
+
+def _context(source: ReportInput) -> dict[str, object]:
+    built = source.proved.routed.built
+    fabric, site = built.fabric, built.checked.design.spec.site
+    return {
+        "version": __version__,
+        "name": fabric.name,
+        "technology": built.checked.technology.name,
+        "shape": fabric.shape,
+        "facility": site.facility,
+        "jurisdiction": site.jurisdiction,
+        "accepted": source.proved.report.is_accepted,
+        "warnings": [problem.message for problem in built.checked.warnings],
+        "routes": {
+            "engine": source.proved.routed.routes.engine,
+            "entries": f"{source.proved.routed.routes.entries:,}",
+            "switches": f"{len(fabric.switch_node):,}",
+            "guarantee": source.proved.routed.routes.guarantee,
+        },
+        **_fabric_part(source.proved),
+        **_load_part(source),
+        **_proof_part(source.proved.report.proofs),
+        **_job_part(source.simulated),
+        **_file_part(source),
+        "origin": [
+            {"what": "Declaration", "digest": built.checked.design.digest},
+            {"what": "Fabric", "digest": fabric.digest},
+            {"what": "Addresses", "digest": source.proved.routed.addresses.digest},
+            {"what": "Routes", "digest": source.proved.routed.routes.digest},
+        ],
+    }
+
+
+def _fabric_part(proved: Proved) -> dict[str, object]:
+    built = proved.routed.built
+    counts, design = built.counts, built.checked.design
+    cards = [
+        ("hosts", counts.hosts),
+        ("GPUs", counts.gpus),
+        ("endpoints (NIC ports)", counts.endpoints),
+        ("switches", sum(counts.switches.values())),
+        ("cables", sum(counts.cables.values())),
+        ("logical links", counts.links),
+    ]
+    tiers = [
+        ("core", design.core.name, "spine_core"),
+        ("spine", design.spine.name, "leaf_spine"),
+        ("leaf", design.leaf.name, "host_leaf"),
+    ]
+    rows = [
+        {"tier": tier, "part": part, "devices": f"{counts.switches[tier]:,}", "cables": f"{counts.cables[run]:,}"}
+        for tier, part, run in tiers
+        if counts.switches[tier]
+    ]
+    rows.append({"tier": "host", "part": design.host_name, "devices": f"{counts.hosts:,}", "cables": ""})
+    return {"cards": [{"label": label, "value": f"{value:,}"} for label, value in cards], "tiers": rows}
+
+
+def port_share(fabric: Fabric, port_bytes: F64, total_us: float) -> F64:
+    """Turn bytes sent into the share of each port's capacity over a run."""
+    capacity = fabric.port_rate_gbps * 125.0 * max(total_us, 1e-12)
+    return np.divide(port_bytes, capacity, out=np.zeros(fabric.port_count), where=capacity > 0)
+
+
+def _load_part(source: ReportInput) -> dict[str, object]:
+    fabric = source.proved.routed.built.fabric
+    result = source.simulated.result
+    share = port_share(fabric, result.port_bytes, result.total_us)
+    picture = gather_picture(fabric, share)
+    order = np.lexsort((np.arange(fabric.port_count), -share))[:MAX_BUSIEST]
+    worst, words = _worst_shift(source.proved)
+    return {
+        "topology": Markup(draw_topology(picture)),  # noqa: S704  (our own SVG, escaped there)
+        "gathered": any(box.nodes > 1 and box.row for box in picture.boxes),
+        "legend": Markup(_legend()),  # noqa: S704
+        "load_of": source.simulated.title,
+        "maps": [_show_map(heat) for heat in gather_heat_maps(fabric, share)],
+        "worst_maps": [] if worst is None else [_show_map(heat) for heat in gather_heat_maps(fabric, worst)],
+        "worst_text": words,
+        "busiest": [
+            {
+                "link": fabric.link_name(int(port)),
+                "bytes": format_size(float(result.port_bytes[port])),
+                "share": f"{share[port]:.1%}",
+            }
+            for port in order
+            if result.port_bytes[port] > 0
+        ],
+    }
+
+
+def _worst_shift(proved: Proved) -> tuple[F64 | None, str]:
+    """Take the load of the worst shift from the balance certificate, as a share of each link's rate."""
+    for proof in proved.report.proofs:
+        if proof.claim == "balance" and proof.certificate is not None and "load_gbps" in proof.certificate.columns:
+            rate = proved.routed.built.fabric.port_rate_gbps
+            load = proof.certificate.columns["load_gbps"].astype(np.float64)
+            share: F64 = np.divide(load, rate, out=np.zeros(len(rate)), where=rate > 0)
+            return share, f"{proof.statement} The map shows the worst of them, as a share of each link's rate."
+    return None, ""
+
+
+def _show_map(heat: HeatMap) -> dict[str, object]:
+    note = "" if heat.block == (1, 1) else f"worst of blocks of {heat.block[0]} by {heat.block[1]} switches"
+    return {"title": heat.title, "note": note, "svg": Markup(draw_heat_map(heat))}  # noqa: S704
+
+
+def _legend() -> str:
+    steps = ["idle", *(f"to {round(100 * step / (BUCKETS - 2))} %" for step in range(1, BUCKETS - 1)), "over"]
+    items = "".join(f'<span><i class="load-{i}"></i>{text}</span>' for i, text in enumerate(steps))
+    return f'<div class="legend">{items}</div>'
+
+
+def _proof_part(proofs: Sequence[Proof]) -> dict[str, object]:
+    return {
+        "proofs": [
+            {
+                "claim": proof.claim,
+                "required": proof.required,
+                "verdict": str(proof.verdict),
+                "bound": "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}",
+                "statement": proof.statement,
+                "witness": proof.witness.summary if proof.witness else "",
+                "certificate": proof.certificate.statement if proof.certificate else "",
+            }
+            for proof in proofs
+        ]
+    }
+
+
+def _job_part(simulated: Simulated) -> dict[str, object]:
+    result = simulated.result
+    prediction = simulated.prediction
+    assumptions = list(result.assumptions)
+    if prediction is not None:
+        assumptions += [text for text in prediction.assumptions if text not in assumptions]
+    return {
+        "job": None if prediction is None else {"cards": job_cards(prediction)},
+        "assumptions": assumptions,
+        "simulation": {
+            "title": simulated.title,
+            "finish": format_time_us(result.total_us),
+            "bound": format_time_us(result.bound_low_us),
+            "bound_name": result.bound_name,
+            "busbw": format_busbw(simulated.busbw_gbytes_per_s),
+            "flows": f"{simulated.flows:,}",
+            "fidelity": result.fidelity,
+        },
+    }
+
+
+def job_cards(job: JobPrediction) -> list[dict[str, str]]:
+    """Show the figures of a job, 'unknown' where one could not be computed."""
+    cost = job.lost_ms_cost_per_month
+    values = [
+        ("GPUs", f"{job.gpus:,}"),
+        ("all-reduce of the gradients", format_time_us(job.allreduce_us)),
+        ("predicted bus bandwidth", format_busbw(job.busbw_gbytes_per_s)),
+        ("step time", "unknown" if job.step_us is None else format_time_us(job.step_us)),
+        ("tokens per second", "unknown" if job.tokens_per_s is None else f"{job.tokens_per_s:,.0f}"),
+        ("one lost ms per step, a month", "unknown" if cost is None else f"{cost:,.0f} {job.currency}"),
+    ]
+    return [{"label": label, "value": value} for label, value in values]
+
+
+def _file_part(source: ReportInput) -> dict[str, object]:
+    artifacts = source.artifacts.artifacts if source.artifacts else ()
+    samples: list[dict[str, object]] = []
+    seen: set[tuple[str, str]] = set()
+    for artifact in artifacts:
+        kind = (artifact.vendor, artifact.path.rsplit("/", 1)[-1])
+        if kind in seen:
+            continue
+        seen.add(kind)
+        lines = artifact.content[:MAX_SAMPLE_BYTES].decode("utf-8", "replace").splitlines()
+        shown = min(len(lines), MAX_SAMPLE_LINES)
+        samples.append(
+            {
+                "path": artifact.path,
+                "size": format_size(len(artifact.content)),
+                "text": "\n".join(lines[:shown]),
+                "shown": shown,
+                "cut": shown < len(lines) or len(artifact.content) > MAX_SAMPLE_BYTES,
+            }
+        )
+    return {
+        "files": [
+            {"path": artifact.path, "size": format_size(len(artifact.content)), "digest": artifact.digest}
+            for artifact in artifacts
+        ],
+        "samples": samples,
+        "files_folder": source.files_folder,
+        "files_reason": source.files_reason,
+    }

@@ -1,0 +1,47 @@
+"""Everything in one go: from a declaration to files and a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weftline.app.pipeline import Progress, run_to_proofs, silent
+from weftline.app.render import Rendered, render_proved
+from weftline.app.report.page import ReportInput, render_report
+from weftline.app.simulate import LoadChoice, Simulated, simulate_routed
+from weftline.app.start import write_text
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What ``up`` made."""
+
+    rendered: Rendered
+    simulated: Simulated
+    report: Path
+
+
+def bring_up(place: Path, out: Path | None, progress: Progress = silent) -> Reported:
+    """Compile, route, prove, simulate, render and report; device files appear only when the claims hold."""
+    proved = run_to_proofs(place, progress)
+    simulated = simulate_routed(proved.routed, LoadChoice(), progress)
+    rendered = render_proved(proved, out, progress=progress)
+    return _write(rendered, simulated, out, progress)
+
+
+def write_report(place: Path, out: Path | None, progress: Progress = silent) -> Reported:
+    """Write the report only; device files are rendered into it, not to disk."""
+    proved = run_to_proofs(place, progress)
+    simulated = simulate_routed(proved.routed, LoadChoice(), progress)
+    rendered = render_proved(proved, out, progress=progress, to_disk=False)
+    return _write(rendered, simulated, out, progress)
+
+
+def _write(rendered: Rendered, simulated: Simulated, out: Path | None, progress: Progress) -> Reported:
+    progress("drawing the report", None)
+    folder = out or rendered.proved.routed.built.checked.workspace.folder
+    reason = "" if rendered.artifacts else "a required claim is not proved."
+    page = render_report(ReportInput(rendered.proved, simulated, rendered.artifacts, "artifacts", reason))
+    path = folder / "report.html"
+    write_text(path, page)
+    return Reported(rendered, simulated, path)

@@ -1,0 +1,1 @@
+"""Views: the JSON of each noun, the same for the command line, files and the web."""

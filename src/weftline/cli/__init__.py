@@ -1,0 +1,1 @@
+"""The command line: thin, late to import, with one door for failures."""

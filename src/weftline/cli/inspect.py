@@ -1,0 +1,78 @@
+"""The verbs that judge what exists, and those that explain."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weftline.cli.options import Json, NoColor, Quiet
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (adopt, diff, explain, schema):
+        app.command()(verb)
+
+
+def adopt(
+    dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Output of ibnetdiscover, plain or -p.")],
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option("--tables", metavar="FILE", help="Programmed tables: dump_fts, ibroute or opensm-lfts.dump."),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Engine whose tables are proved where none are given.")
+    ] = "auto",
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Read a discovery dump of a cluster that exists and give a verdict on it; read-only."""
+    from weftline.app.adopt import adopt as adopt_dump
+    from weftline.cli import show
+    from weftline.cli.output import show_progress
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        adopted = adopt_dump(dump, tuple(tables or ()), engine, progress)
+    return show.show_adopted(adopted, as_json=as_json, no_color=no_color)
+
+
+def diff(
+    declared: Annotated[Path, typer.Argument(metavar="DECLARED", help="A declaration, a workspace or a dump.")],
+    discovered: Annotated[Path, typer.Argument(metavar="DISCOVERED", help="A discovery dump, or a declaration.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Name every missing, extra or swapped cable and node; exit 2 when something differs."""
+    from weftline.app.adopt import diff as diff_places
+    from weftline.cli import show
+    from weftline.cli.output import show_progress
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        compared = diff_places(declared, discovered, progress)
+    return show.show_differences(compared, as_json=as_json, no_color=no_color)
+
+
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="An error code, as spec.unknown-key.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Explain an error code: what it means, why, and what to do."""
+    from weftline.app.explain import explain as explain_code
+    from weftline.cli import show
+
+    return show.show_explanation(explain_code(code), as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def schema(as_json: Json = True, quiet: Quiet = False, no_color: NoColor = False) -> int:  # noqa: ARG001
+    """Print the JSON Schema of a declaration; editors complete from it."""
+    from weftline.app.start import show_schema
+    from weftline.cli.output import print_json
+
+    print_json(show_schema())
+    return 0

@@ -1,0 +1,19 @@
+"""The arguments and options that commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Place = Annotated[
+    Path, typer.Argument(metavar="PLACE", help="A declaration file, or its workspace folder `.weftline/NAME`.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, errors too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR in the environment does the same.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Where files are written; without it, the workspace folder."),
+]
