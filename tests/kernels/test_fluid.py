@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.kernels.reference import fluid as reference
 from weftline.errors import InternalError
 from weftline.kernels.chains import invert_needs, link_queues
-from weftline.kernels.column import F64, NIL
+from weftline.kernels.column import F64, NIL, freeze
 from weftline.kernels.pairs import keep_resources, least_capacity, peak_demand
 from weftline.simulate.fluid import Load, run_fluid
 
@@ -54,6 +54,7 @@ def run(case: Case, *, prune: bool) -> tuple[F64, F64]:
     cap = least_capacity(ptr, resource, capacity)
     names = sorted({queue for queue in case.queues if queue != NIL})
     queue = np.array([names.index(q) if q != NIL else NIL for q in case.queues], dtype=np.int32)
+    freeze(queue)
     successor = link_queues(queue, len(names))
     pair = np.arange(len(case.sizes), dtype=np.int32)
     if prune:
@@ -65,10 +66,12 @@ def run(case: Case, *, prune: bool) -> tuple[F64, F64]:
         capacity = capacity[kept]
     need_ptr = np.cumsum([0, *map(len, case.needs)]).astype(np.int64)
     need_flow = np.array([need for needs in case.needs for need in needs], dtype=np.int32)
-    after_ptr, after_flow = invert_needs(need_ptr, need_flow)
     slots = len(names) + sum(q == NIL for q in case.queues)
+    size = np.array(case.sizes, dtype=np.float64)
+    freeze(size, need_ptr, need_flow)  # as in Flows: one compiled version serves tests and runs
+    after_ptr, after_flow = invert_needs(need_ptr, need_flow)
     load = Load(
-        pair, np.array(case.sizes, dtype=np.float64), slots, successor, need_ptr, after_ptr, after_flow, ptr,
+        pair, size, slots, successor, need_ptr, after_ptr, after_flow, ptr,
         resource, cap, capacity,
     )  # fmt: skip
     return run_fluid(load, float(case.latency), None)

@@ -42,7 +42,8 @@ def tree(ranks: int, size_bytes: float) -> Transfers:
 
     Rank i has the children 2i + 1 and 2i + 2. A rank passes a chunk up once both children's have arrived, and down
     once its parent's has. Each edge and direction is a queue of its own. The transfers of one chunk stand together:
-    all reduces by falling rank, then all broadcasts by rising rank.
+    all reduces by falling rank, then all broadcasts by rising rank. An inner rank sends every byte up once and down
+    twice, so a tree has a third of the NIC's rate at best; it wins where latency binds.
     """
     chunks = count_chunks(size_bytes)
     edges = max(ranks - 1, 0)
