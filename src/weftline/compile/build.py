@@ -10,7 +10,7 @@ from weftline.compile.clos import host_links, leaf_links, plan_nodes, spine_link
 from weftline.compile.columns import CableColumns, LinkColumns, assemble, concat_links
 from weftline.compile.extras import check_extras, place_extras
 from weftline.compile.place import refuse
-from weftline.compile.plan import ClosPlan, plan_clos
+from weftline.compile.plan import ClosPlan, check_endpoints, plan_clos
 from weftline.compile.reading import read_cabling
 from weftline.compile.wiring import wire_cabling
 from weftline.errors import Problem
@@ -37,6 +37,9 @@ def _build_listed(design: ResolvedSpec, text: str | None) -> Fabric | tuple[Prob
     if text is None:
         message, hint = "kind: cabling needs a cabling list", "name the CSV file in topology.cabling"
         return refuse(design, "spec.cabling-missing", message, hint, "topology.cabling")
+    problems = check_endpoints(design)
+    if problems:
+        return problems
     listed = read_cabling(text, design.cabling_path or "cabling list")
     return listed if isinstance(listed, tuple) else wire_cabling(design, listed)
 

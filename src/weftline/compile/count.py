@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.compile.clos import cage_cables, host_cables
-from weftline.compile.plan import ClosPlan, plan_clos
+from weftline.compile.plan import ClosPlan, check_endpoints, plan_clos
 from weftline.errors import Problem
 from weftline.kernels.column import I8, I64, NIL
 from weftline.model.counts import FabricCounts, PlaneCounts
@@ -30,7 +30,7 @@ def plan_counts(design: ResolvedSpec) -> FabricCounts | tuple[Problem, ...]:
     are known, and ``is_complete`` is False.
     """
     if design.spec.topology.kind == "cabling":
-        return _count_hosts(design)
+        return check_endpoints(design) or _count_hosts(design)
     plan = plan_clos(design)
     return plan if isinstance(plan, tuple) else count_plan(design, plan)
 

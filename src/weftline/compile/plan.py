@@ -81,18 +81,11 @@ def leaf_uplinks(slots: int, host_gbps: float, uplink_gbps: float, oversubscript
 
 def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
     """Work out all sizes in constant time, or say with the arithmetic why the fabric cannot be built."""
+    problem = check_endpoints(design)
+    if problem:
+        return problem
     topology = design.spec.topology
     hosts, rails, planes = design.spec.hosts.count, design.rails, topology.planes
-    endpoints = hosts * rails * planes
-    if endpoints > MAX_ENDPOINTS:
-        return refuse(
-            design,
-            "spec.too-large",
-            f"{hosts:,} hosts x {rails} rails x {planes} planes = {endpoints:,} endpoints; "
-            f"one fabric holds at most {MAX_ENDPOINTS:,}",
-            "declare several fabrics, or fewer hosts",
-            "hosts.count",
-        )
     by_rail = topology.kind != "fat-tree"
     units = math.ceil(hosts / design.unit_size)
     leaves = units * (rails if topology.kind == "rail-optimised" else 1)
@@ -127,6 +120,22 @@ def plan_clos(design: ResolvedSpec) -> ClosPlan | tuple[Problem, ...]:
     )
     plan = base if tiers == 1 else _add_spines(base) if tiers == 2 else _add_cores(base, design)
     return plan if isinstance(plan, tuple) else _check_total(design, plan) or plan
+
+
+def check_endpoints(design: ResolvedSpec) -> tuple[Problem, ...]:
+    """Refuse more endpoints than one fabric holds."""
+    hosts, rails, planes = design.spec.hosts.count, design.rails, design.spec.topology.planes
+    endpoints = hosts * rails * planes
+    if endpoints <= MAX_ENDPOINTS:
+        return ()
+    return refuse(
+        design,
+        "spec.too-large",
+        f"{hosts:,} hosts x {rails} rails x {planes} planes = {endpoints:,} endpoints; "
+        f"one fabric holds at most {MAX_ENDPOINTS:,}",
+        "declare several fabrics, or fewer hosts",
+        "hosts.count",
+    )
 
 
 def _add_spines(plan: ClosPlan) -> ClosPlan:

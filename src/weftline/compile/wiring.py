@@ -11,6 +11,8 @@ import numpy as np
 from weftline.compile.cabling import CablingList, CablingRow
 from weftline.compile.columns import CableColumns, LinkColumns, NodeColumns, assemble, fill, name_nodes
 from weftline.compile.parts import connected_parts, uniform_value
+from weftline.compile.place import refuse
+from weftline.compile.plan import MAX_PORTS
 from weftline.compile.reading import MAX_PROBLEMS
 from weftline.errors import Place, Problem
 from weftline.kernels.column import I8, I32, I64, NIL
@@ -61,6 +63,10 @@ def wire_cabling(design: ResolvedSpec, listed: CablingList) -> Fabric | tuple[Pr
     kind[: len(hosts) + len(extras)] = NodeKind.EXTRA
     kind[: len(hosts)] = NodeKind.HOST
     ports = _node_ports(design, tier, kind)
+    total = int(ports.sum(dtype=np.int64))
+    if total > MAX_PORTS:
+        message = f"the {len(names):,} devices of the list have {total:,} ports; one fabric holds at most {MAX_PORTS:,}"
+        return refuse(design, "spec.too-large", message, "split the fabric by plane", "topology.cabling")
     number = _port_numbers(wiring, node, kind, ports)
     links, cables = _link_columns(wiring, node, number, tier)
     if wiring.problems:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fabrics import make_design
-from weftline.compile import build_fabric, count_fabric
+from weftline.compile import build_fabric, count_fabric, plan_counts
 from weftline.compile.parts import connected_parts, uniform_value
 from weftline.errors import Place, Problem
 from weftline.kernels.column import NIL
@@ -130,6 +130,16 @@ def test_no_list_is_refused() -> None:
     found = build_fabric(make_design("cabling", hosts=2))
     assert isinstance(found, tuple)
     assert found[0].code == "spec.cabling-missing"
+
+
+def test_too_many_ports_are_refused_before_they_are_built() -> None:
+    rows = HOSTS + " ".join(f"sw-{i},1,sw-{i + 1},2" for i in range(2000))
+    problem = problem_of(rows, ports=4096)
+    assert problem.code == "spec.too-large"
+    assert "one fabric holds at most 8,000,000" in problem.message
+    design = make_design("cabling", hosts=1_000_000, rails=64, ports=64)
+    assert plan_counts(design) == build_fabric(design, HEAD)
+    assert isinstance(plan_counts(design), tuple)
 
 
 def test_problems_are_bounded() -> None:
