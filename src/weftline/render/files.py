@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from weftline.errors import ArtifactError, InternalError
+from weftline.errors import ArtifactError
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import DeviceIntent
 from weftline.model.vendor import Vendor
@@ -18,7 +18,8 @@ def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: st
     """Render the intents with each vendor; ``of`` is the digest of the routes that they carry.
 
     Raises:
-        ArtifactError: ``artifact.device-name`` when a name cannot be part of a path or of a device's file.
+        ArtifactError: ``artifact.device-name`` when a name cannot be part of a path or of a device's file,
+            ``artifact.path`` when two files would have one path.
     """
     for intent in intents:
         for name in (intent.device, intent.fabric):
@@ -39,5 +40,7 @@ def _check_paths(artifacts: Sequence[Artifact]) -> None:
     seen: set[str] = set()
     for artifact in artifacts:
         if not _PATH.match(artifact.path) or artifact.path in seen:
-            raise InternalError("internal.artifact-path", f"{artifact.path[:80]!r} is twice there, or no plain path")
+            raise ArtifactError(
+                "artifact.path", f"{artifact.path[:80]!r} is there twice, or no plain path", "rename the device"
+            )
         seen.add(artifact.path)

@@ -10,7 +10,7 @@ from weftline.render.manifest import MANIFEST, read_manifest
 
 
 def read(folder: Path) -> tuple[ArtifactSet, tuple[Problem, ...]]:
-    """Read what a manifest names; a file that is gone or differs from its digest is a problem, and is read all the same.
+    """Read what a manifest names; a file that is gone or differs from its digest is a problem, and is read still.
 
     Raises:
         ArtifactError: ``artifact.manifest`` when the folder has no readable manifest.

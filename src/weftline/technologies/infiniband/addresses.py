@@ -9,11 +9,12 @@ from weftline.formats.eui import derive_ids
 from weftline.kernels.column import NIL, U64
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
-from weftline.model.fabric import Fabric
+from weftline.model.fabric import Fabric, NodeKind
 from weftline.technologies.infiniband.limits import UNICAST_LIDS
 
-_HASH_BYTES = 6
-_TAIL_BYTES = 1
+_HASH_BYTES = 5
+_TAIL_BYTES = 2
+"""Room for the ports of an adapter, whose GUIDs follow its own."""
 
 
 def assign(design: ResolvedSpec, fabric: Fabric) -> Addresses:
@@ -59,12 +60,18 @@ def assign(design: ResolvedSpec, fabric: Fabric) -> Addresses:
 
 
 def _derive_guids(fabric: Fabric) -> tuple[U64, U64]:
-    """Derive a GUID per node and, one above the GUID of its adapter, per endpoint."""
-    endpoints = [int(port) for port in fabric.endpoint_port]
+    """Derive a GUID per node and per adapter; a port has the GUID of its adapter plus its number there.
+
+    Each NIC port of a host is an adapter of one port; an extra endpoint is one adapter.
+    """
+    endpoints = fabric.endpoint_port
     names = [f"{fabric.name}:{name}" for name in fabric.node_name]
-    names += [f"{fabric.name}:{fabric.port_name(port)}" for port in endpoints]
+    names += [f"{fabric.name}:{fabric.port_name(int(port))}" for port in endpoints]
     ids = derive_ids(names, _HASH_BYTES, _TAIL_BYTES)
     node_id = ids[: fabric.node_count].copy()
     port_id: U64 = np.zeros(fabric.port_count, dtype=np.uint64)
-    port_id[endpoints] = ids[fabric.node_count :] + np.uint64(1)
+    node = fabric.port_node[endpoints]
+    is_extra = fabric.node_kind[node] == NodeKind.EXTRA
+    number = np.where(is_extra, fabric.port_number[endpoints], 1).astype(np.uint64)
+    port_id[endpoints] = np.where(is_extra, node_id[node], ids[fabric.node_count :]) + number
     return node_id, port_id

@@ -27,9 +27,10 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
                 "capability.too-many-lids",
                 f"an InfiniBand subnet has {UNICAST_LIDS:,} unicast LIDs, and {where} needs {arithmetic}",
                 _propose(lmc, planes, endpoints, switches),
+                design.places.get("hosts.count"),
             )
         )
-    for tier in _tiers(design):
+    for key, tier in _tiers(design).items():
         cap = tier.part.linear_fdb_cap
         if cap is not None and lids + 1 > cap:
             problems.append(
@@ -38,6 +39,7 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
                     f"the forwarding table of {tier.name} holds {cap:,} LIDs, counted from 0 (LinearFDBCap), "
                     f"and {where} needs {arithmetic}",
                     "choose a switch with a larger table, more planes, or several subnets",
+                    design.places.get(key),
                 )
             )
         if tier.ports > MAX_TABLE_PORT:
@@ -47,14 +49,20 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
                     f"{tier.name} has {tier.ports} ports, and a forwarding table entry names ports 1 to "
                     f"{MAX_TABLE_PORT}",
                     "choose a switch with fewer ports",
+                    design.places.get(key),
                 )
             )
     return tuple(problems)
 
 
-def _tiers(design: ResolvedSpec) -> tuple[TierPart, ...]:
-    seen = {tier.name: tier for tier in (design.leaf, design.spine, design.core)}
-    return tuple(seen.values())
+def _tiers(design: ResolvedSpec) -> dict[str, TierPart]:
+    """List each switch part once, by the key that chose it."""
+    tiers = {"topology.leaf": design.leaf, "topology.spine": design.spine, "topology.core": design.core}
+    return {key: tier for key, tier in tiers.items() if tier.name not in _earlier(tiers, key)}
+
+
+def _earlier(tiers: dict[str, TierPart], key: str) -> set[str]:
+    return {tiers[other].name for other in list(tiers)[: list(tiers).index(key)]}
 
 
 def _propose(lmc: int, planes: int, endpoints: int, switches: int) -> str:

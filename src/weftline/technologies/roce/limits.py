@@ -28,10 +28,10 @@ def host_mtu(design: ResolvedSpec) -> int:
 
 def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple[Problem, ...]:
     """Judge the size against the address plan, and the classes against each other."""
-    return (*_size_problems(endpoints, switches), *_class_problems(design), *_overlap_problems(design))
+    return (*_size_problems(design, endpoints, switches), *_class_problems(design), *_overlap_problems(design))
 
 
-def _size_problems(endpoints: int, switches: int) -> list[Problem]:
+def _size_problems(design: ResolvedSpec, endpoints: int, switches: int) -> list[Problem]:
     problems: list[Problem] = []
     links = LINKS.num_addresses // 2
     if endpoints > links:
@@ -41,6 +41,7 @@ def _size_problems(endpoints: int, switches: int) -> list[Problem]:
                 f"{LINKS} holds {LINKS.num_addresses:,} / 2 = {links:,} host links, and there are {endpoints:,} "
                 "endpoints",
                 "declare several fabrics",
+                design.places.get("hosts.count"),
             )
         )
     numbers = min(LOOPBACKS.num_addresses - 1, LAST_NUMBER - FIRST_NUMBER + 1)
@@ -50,6 +51,7 @@ def _size_problems(endpoints: int, switches: int) -> list[Problem]:
                 "capability.too-many-addresses",
                 f"{LOOPBACKS} holds {numbers:,} switches, and there are {switches:,}",
                 "declare several fabrics",
+                design.places.get("hosts.count"),
             )
         )
     return problems
@@ -65,6 +67,7 @@ def _class_problems(design: ResolvedSpec) -> list[Problem]:
                 f"data has priority {lossless.priority} and DSCP {lossless.dscp}, congestion notifications have "
                 f"priority {lossless.cnp_priority} and DSCP {lossless.cnp_dscp}: they must differ in both",
                 "a paused notification cannot end the congestion; change lossless.cnp_priority or lossless.cnp_dscp",
+                design.places.get("lossless"),
             )
         )
     if host_mtu(design) > SWITCH_MTU:
@@ -73,6 +76,7 @@ def _class_problems(design: ResolvedSpec) -> list[Problem]:
                 "capability.mtu",
                 f"lossless.mtu is {host_mtu(design):,}, and switch ports carry at most {SWITCH_MTU:,} bytes",
                 "a host MTU of 4200 carries the largest RDMA MTU, 4096",
+                design.places.get("lossless.mtu"),
             )
         )
     return problems
@@ -90,6 +94,7 @@ def _overlap_problems(design: ResolvedSpec) -> list[Problem]:
                 "capability.address-overlap",
                 f"site.management has {prefix}, which overlaps {ours}, where the fabric takes its addresses",
                 "manage the switches from another prefix",
+                design.places.get("site.management"),
             )
             for ours in (LOOPBACKS, LINKS)
             if isinstance(network, ipaddress.IPv4Network) and network.overlaps(ours)

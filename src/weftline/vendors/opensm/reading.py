@@ -83,7 +83,7 @@ def _read_roots(content: bytes, reading: Reading) -> list[Fact]:
             reading.report("artifact.unreadable-line", "line is no GUID", reading.place(number))
         else:
             roots.append(text)
-    return [Fact("keys.roots", tuple(roots), reading.place())]
+    return [Fact("keys.roots", tuple(roots), reading.place())] if roots else []
 
 
 def _read_options(content: bytes, reading: Reading) -> list[Fact]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from weftline.model.intent import NO_PORT, ForwardingTable
 
 ENTRY = b"0x0000 000\n"
 MAX_LID = 0xBFFF
+MAX_CELLS = 2**29
+"""Switches times LIDs; a subnet has 49,151 LIDs for both."""
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 _HEADER = re.compile(
     rb"^Unicast lids \[0x0-0x[0-9a-f]+\] of switch Lid (\d{1,5}) guid 0x([0-9a-f]{16}) \(([^)\n]*)\):$"
@@ -71,7 +74,7 @@ def read_table(content: bytes, reading: Reading) -> ForwardingTable:
         if text.strip() and not text.startswith(b"#"):
             reading.report("artifact.unreadable-line", "text before the first switch", reading.place(line + offset))
     line += head.count(b"\n")
-    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
+    for start, end in itertools.pairwise([*starts, len(content)]):
         block = _read_block(content[start:end], line, reading)
         if block is not None:
             blocks.append(block)
@@ -139,6 +142,10 @@ def _join(blocks: list[_Block], reading: Reading) -> ForwardingTable:
             reading.report("artifact.said-twice", f"switch {block.guid:#018x} stands twice", reading.place(block.line))
         seen.add(block.guid)
     address = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *(block.address for block in blocks)]))
+    if len(blocks) * len(address) > MAX_CELLS:
+        message = f"{len(blocks):,} switches * {len(address):,} LIDs are more than one subnet has"
+        reading.report("artifact.out-of-range", message, reading.place())
+        blocks, address = [], address[:0]
     port = np.full((len(blocks), len(address)), NO_PORT, dtype=np.uint8)
     for row, block in enumerate(blocks):
         port[row, np.searchsorted(address, block.address)] = block.port

@@ -38,12 +38,13 @@ def make_tables(intent: DeviceIntent) -> Tables:
     ports = [(interface_name(port.key, cage), port) for port in intent.ports]
     tables: Tables = {"DEVICE_METADATA": {"localhost": _device(intent)}}
     tables["PORT"] = {name: _port(intent, name, port, cage) for name, port in ports}
-    tables["CABLE_LENGTH"] = {"AZURE": {name: f"{port.length_m}m" for name, port in ports if port.length_m is not None}}
+    lengths = {name: f"{port.length_m}m" for name, port in ports if port.length_m is not None}
+    tables["CABLE_LENGTH"] = {"AZURE": lengths} if lengths else {}
     tables.update(_interfaces(intent, ports))
     if intent.queues is not None:
         tables.update(_maps(intent.queues))
         tables.update(_queues(intent.queues, ports))
-    return {name: rows for name, rows in tables.items() if any(rows.values()) or name == "INTERFACE"}
+    return tables
 
 
 def _device(intent: DeviceIntent) -> Row:

@@ -1,0 +1,235 @@
+"""Strategies for intents that no fabric made: whatever is valid by construction."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from weftline.formats.eui import format_guid
+from weftline.kernels.column import NIL
+from weftline.model.intent import (
+    NO_PORT,
+    ClassIntent,
+    DeviceIntent,
+    EndpointKey,
+    ForwardingIntent,
+    ForwardingTable,
+    HostIntent,
+    IsolationIntent,
+    KeyIntent,
+    NicIntent,
+    PartitionIntent,
+    PlatformIntent,
+    PortIntent,
+    QueueIntent,
+    RoutingIntent,
+    SettingIntent,
+    WatchdogIntent,
+)
+
+names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
+peers = st.from_regex(r"(leaf|spine|host)-[0-9]{1,4}/(nic)?[0-9]{1,3}(p[12])?", fullmatch=True)
+guids = st.integers(1, 2**64 - 1).map(format_guid)
+priorities = st.lists(st.integers(0, 7), min_size=1, max_size=8, unique=True).map(lambda p: tuple(sorted(p)))
+rates = st.sampled_from([25.0, 100.0, 200.0, 400.0, 800.0, 53.125])
+hosts_of_ipv4 = st.integers(1, 2**32 - 1).map(lambda value: str(ipaddress.IPv4Address(value)))
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Say it or not."""
+    return st.none() | strategy
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> ForwardingTable:
+    """Draw forwarding tables with holes."""
+    rows = draw(st.integers(1, 4))
+    address = sorted(draw(st.sets(st.integers(1, 0xBFFF), min_size=1, max_size=12)))
+    port = draw(
+        st.lists(
+            st.sampled_from([0, 1, 7, 40, 254, NO_PORT]), min_size=rows * len(address), max_size=rows * len(address)
+        )
+    )
+    return ForwardingTable(
+        switch_id=np.array(
+            draw(st.lists(st.integers(1, 2**64 - 1), min_size=rows, max_size=rows, unique=True)), dtype=np.uint64
+        ),
+        switch_name=tuple(draw(names) for _ in range(rows)),
+        switch_address=np.array([draw(st.integers(1, 0xBFFF)) for _ in range(rows)], dtype=np.int64),
+        address=np.array(address, dtype=np.int64),
+        port=np.array(port, dtype=np.uint8).reshape(rows, len(address)),
+    )
+
+
+@st.composite
+def managers(draw: st.DrawFn) -> DeviceIntent:
+    """Draw a subnet manager."""
+    ids = draw(st.lists(guids, min_size=1, max_size=30, unique=True))
+    keys = [draw(st.integers(1, 0x7FFE)) for _ in range(3)]
+    partitions = [
+        PartitionIntent(
+            key=key,
+            name=draw(names),
+            is_first=draw(st.booleans()),
+            full=tuple(sorted(draw(st.sets(st.sampled_from(ids), min_size=1)))),
+            limited=tuple(sorted(draw(st.sets(st.sampled_from(ids))))),
+        )
+        for key in sorted(set(keys))
+    ]
+    endpoints: list[EndpointKey] = []
+    for guid in ids:
+        first = draw(st.integers(1, 0xBFF0))
+        endpoints.append(EndpointKey(guid, draw(peers), first, first + draw(st.integers(0, 7))))
+    return DeviceIntent(
+        device="subnet-1",
+        role="manager",
+        plane=0,
+        tier="",
+        fabric=draw(names),
+        forwarding=ForwardingIntent(table=draw(tables())),
+        isolation=IsolationIntent(
+            draw(st.sampled_from([0x7FFF, 0x7FFE])),
+            draw(st.sampled_from(["full", "limited"])),
+            draw(st.sampled_from(["both", "in", "out", "off"])),
+            tuple(partitions),
+        ),
+        keys=KeyIntent(draw(st.integers(0, 7)), tuple(sorted(draw(st.sets(st.sampled_from(ids))))), tuple(endpoints)),
+    )
+
+
+@st.composite
+def queues(draw: st.DrawFn) -> QueueIntent:
+    """Draw classes that share no DSCP, queue or priority."""
+    count = draw(st.integers(1, 8))
+    numbers = [draw(st.permutations(range(8)))[:count] for _ in range(2)]
+    home = draw(st.lists(st.integers(0, count - 1), min_size=64, max_size=64))
+    members: dict[int, list[int]] = {}
+    for dscp, place in enumerate(home):
+        members.setdefault(place, []).append(dscp)
+    used = sorted(members)
+    lossless = draw(st.sampled_from([None, *used]))
+    classes = [
+        ClassIntent(
+            key=numbers[0][place],
+            dscps=tuple(members[place]),
+            group=draw(st.integers(0, 7)),
+            queue=numbers[1][place],
+            schedule="strict" if (strict := draw(st.booleans())) else "weighted",
+            priority=draw(st.integers(0, 7)) if place == lossless else None,
+            weight=None if strict else draw(st.integers(1, 100)),
+            mark_min_bytes=(low := draw(maybe(st.integers(0, 2**30)))),
+            mark_max_bytes=None if low is None else draw(st.integers(0, 2**40)),
+            mark_percent=None if low is None else draw(st.integers(0, 100)),
+        )
+        for place in used
+    ]
+    watchdog = WatchdogIntent(
+        draw(st.integers(100, 5000)),
+        draw(st.integers(100, 60000)),
+        draw(st.integers(100, 1000)),
+        draw(st.sampled_from(["drop", "forward", "alert"])),
+    )
+    return QueueIntent(tuple(sorted(classes, key=lambda item: item.key)), watchdog)
+
+
+@st.composite
+def switches(draw: st.DrawFn) -> DeviceIntent:
+    """Draw a switch that routes and pauses."""
+    wanted = draw(queues())
+    paused = tuple(item.priority for item in wanted.classes if item.priority is not None)
+    numbers = sorted(draw(st.sets(st.integers(1, 128), min_size=1, max_size=6)))
+    ports = tuple(draw(_switch_ports(number, paused)) for number in numbers)
+    block = str(ipaddress.IPv4Network((draw(st.integers(0, 2**22 - 1)) << 10, 22)))
+    address = f"{draw(hosts_of_ipv4)}/32"
+    return DeviceIntent(
+        device=draw(names),
+        role="switch",
+        plane=0,
+        tier=draw(st.sampled_from(["leaf", "spine", "core"])),
+        fabric=draw(names),
+        ports=ports,
+        platform=PlatformIntent(
+            part="generic",
+            ports_per_cage=draw(st.sampled_from([1, 2, 4, 8])),
+            hwsku=draw(maybe(st.just("ACS-SN5600"))),
+            asic=draw(maybe(st.sampled_from(["Spectrum-4", "Tomahawk-5"]))),
+        ),
+        forwarding=ForwardingIntent(
+            exchange=RoutingIntent(
+                draw(st.integers(1, 2**32 - 1)), address, draw(st.integers(1, 512)), (address, block)
+            )
+        ),
+        queues=wanted,
+    )
+
+
+@st.composite
+def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...]) -> PortIntent:
+    is_up = draw(st.booleans())
+    routed = draw(st.sampled_from(["address", "neighbour", "none"])) if is_up else "none"
+    return PortIntent(
+        key=number,
+        peer=draw(peers) if is_up else "",
+        rate_gbps=draw(rates),
+        is_up=is_up,
+        mtu=draw(maybe(st.integers(68, 9216))),
+        length_m=draw(maybe(st.integers(1, 999_999))),
+        address=f"{draw(hosts_of_ipv4)}/31" if routed == "address" else None,
+        neighbour_number=draw(st.integers(1, 2**32 - 1)) if routed == "neighbour" else None,
+        pause_priorities=paused or None,
+        watched_priorities=paused or (0,),
+    )
+
+
+@st.composite
+def hosts(draw: st.DrawFn) -> DeviceIntent:
+    """Draw a host of any technology."""
+    numbers = list(range(1, draw(st.integers(1, 6)) + 1))
+    ports = tuple(
+        PortIntent(
+            key=number,
+            peer=draw(st.just("") | peers),
+            rate_gbps=draw(rates),
+            is_up=draw(st.booleans()),
+            mtu=draw(maybe(st.integers(68, 65_535))),
+            length_m=draw(maybe(st.integers(1, 999_999))),
+            address=draw(maybe(hosts_of_ipv4.map(lambda text: f"{text}/31"))),
+            pause_priorities=draw(maybe(priorities)),
+        )
+        for number in numbers
+    )
+    nics = tuple(
+        NicIntent(
+            key=number,
+            device=f"mlx5_{number - 1}",
+            port_id=draw(maybe(guids)),
+            gateway=draw(maybe(hosts_of_ipv4)),
+            route_table=draw(maybe(st.integers(1, 2**31))),
+            trust=draw(maybe(st.just("dscp"))),
+            traffic_class=draw(maybe(st.integers(0, 255))),
+            mark_priorities=draw(maybe(priorities)),
+            notify_dscp=draw(maybe(st.integers(0, 63))),
+            notify_priority=draw(maybe(st.integers(0, 7))),
+        )
+        for number in numbers
+    )
+    return DeviceIntent(
+        device=draw(names),
+        role="host",
+        plane=NIL,
+        tier="host",
+        fabric=draw(names),
+        ports=ports,
+        host=HostIntent(
+            nics=nics,
+            devices=tuple(nic.device for nic in nics),
+            gid_index=draw(maybe(st.integers(0, 255))),
+            traffic_class=draw(maybe(st.integers(0, 255))),
+            service_level=draw(maybe(st.integers(0, 15))),
+            partition_index=draw(maybe(st.integers(0, 65_535))),
+            settings=draw(st.just(()) | st.just((SettingIntent("net.ipv4.conf.all.rp_filter", "2"),))),
+        ),
+    )

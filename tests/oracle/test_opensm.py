@@ -1,0 +1,165 @@
+"""The real OpenSM on ibsim takes our files as they are, and what it programs is what we meant."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.designs import Rendered, render_design
+from weftline.formats import lft, topology
+from weftline.model.intent import NO_PORT
+from weftline.model.spec import RoutingSection
+
+PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")
+PROGRAMS = ("opensm", "ibsim", "dump_fts", "smpquery")
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(
+        not PRELOAD.exists() or any(shutil.which(name) is None for name in PROGRAMS),
+        reason="opensm, ibsim-utils or infiniband-diags is not installed",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A fabric in ibsim; programs are run to their end, only the simulator stays."""
+
+    made: Rendered
+    folder: Path
+    environment: dict[str, str]
+
+    def run(self, *command: str) -> str:
+        """Run one program against the simulator."""
+        done = subprocess.run(
+            command, env=self.environment, cwd=self.folder, capture_output=True, text=True, timeout=60, check=True
+        )
+        return done.stdout
+
+
+def write_topology(made: Rendered) -> str:
+    """Write the fabric for ibsim, which makes a port's GUID from its adapter's and knows no NDR."""
+    text = topology.write(made.fabric, made.addresses).replace("4xNDR", "4xHDR")
+
+    def to_adapter(match: re.Match[str]) -> str:
+        guid = int(match[1], 16)
+        return f"caguid=0x{guid - guid % 2**16:016x}"
+
+    return re.sub(r"caguid=0x([0-9a-f]+)\b", to_adapter, text)
+
+
+@pytest.fixture(
+    params=[{}, {"routing": RoutingSection(lmc=1), "extras": (("ufm", 2, "auto"),)}, {"kind": "fat-tree"}],
+    ids=["rails", "extras", "tree"],
+)
+def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
+    """Simulate a small fabric of two tenants, and stop the simulator afterwards."""
+    options: dict[str, Any] = {"hosts": 7, "rails": 2, "unit_size": 4, "tenants": (("red", "1-3"), ("blue", "4-5"))}
+    if "kind" in request.param:
+        options = {"hosts": 16, "tenants": (("red", "1-9"), ("blue", "10-16"))}
+    made = render_design("infiniband", **{**options, **request.param})
+    for artifact in made.artifacts.artifacts:
+        if artifact.vendor == "opensm":
+            content = artifact.content.replace(b"/etc/opensm", str(tmp_path).encode())
+            (tmp_path / artifact.path.rsplit("/", 1)[-1]).write_bytes(content)
+    text = write_topology(made)
+    (tmp_path / "fabric.topo").write_text(text)
+    node = re.search(r'^Ca\t\d+ "(H-[0-9a-f]+)"', text, flags=re.MULTILINE)
+    assert node is not None
+    environment = {
+        **os.environ,
+        "IBSIM_SOCKNAME": f"weftline-{os.getpid()}-{len(request.param)}-{tmp_path.name[-12:]}",
+        "OSM_CACHE_DIR": str(tmp_path),
+        "OSM_TMP_DIR": str(tmp_path),
+        "SIM_HOST": node[1],
+    }
+    # The console must stay open: at its end ibsim would spin for ever.
+    with subprocess.Popen(
+        ["ibsim", "-s", str(tmp_path / "fabric.topo")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        cwd=tmp_path,
+        text=True,
+    ) as simulator:
+        try:
+            assert simulator.stdout is not None
+            for line in simulator.stdout:
+                if line.startswith("Network simulator ready"):
+                    break
+            yield Lab(made, tmp_path, {**environment, "LD_PRELOAD": str(PRELOAD)})
+        finally:
+            simulator.kill()
+
+
+def test_opensm_programs_what_was_rendered(lab: Lab) -> None:
+    lab.run("opensm", "-F", "opensm.conf", "-o", "-f", "osm.log", "-e", "-D", "0x43")
+    log = (lab.folder / "osm.log").read_text()
+    assert "file tables configured on all switches" in log
+    assert "SUBNET UP" in log
+    assert "Partition configuration in error" not in log
+    assert "PARSE ERROR" not in log
+    assert not re.search(r"ERR [0-9A-F]{4}", log)
+    check_tables(lab)
+    check_keys(lab)
+
+
+def test_opensm_knows_every_option(lab: Lab) -> None:
+    """OpenSM passes over an option that it does not know, so its own full list is the judge."""
+    lab.run("opensm", "-c", "all.conf")
+
+    def options(name: str) -> set[str]:
+        lines = (lab.folder / name).read_text().splitlines()
+        return {line.split()[0] for line in lines if line and not line.startswith("#")}
+
+    assert options("opensm.conf") - options("all.conf") == set()
+
+
+def check_tables(lab: Lab) -> None:
+    """Hold every entry of every switch against the intent."""
+    dump = lft.parse(lab.run("dump_fts").encode(), "dump")
+    assert isinstance(dump, lft.LftDump)
+    forwarding = lab.made.intent("subnet-1").forwarding
+    assert forwarding is not None
+    table = forwarding.table
+    assert table is not None
+    assert {record.guid for record in dump.tables} == set(table.switch_id.tolist())
+    for index, record in enumerate(dump.tables):
+        part = slice(int(dump.table_ptr[index]), int(dump.table_ptr[index + 1]))
+        programmed = {
+            int(lid): int(port)
+            for lid, port in zip(dump.entry_lid[part], dump.entry_port[part], strict=True)
+            if port != NO_PORT
+        }
+        row = table.switch_id.tolist().index(record.guid)
+        meant = {int(lid): int(p) for lid, p in zip(table.address, table.port[row], strict=True) if p != NO_PORT}
+        assert programmed == meant
+
+
+def check_keys(lab: Lab) -> None:
+    """Hold the first P_Keys of each endpoint against the partitions; the manager's own host is a full member too."""
+    isolation = lab.made.intent("subnet-1").isolation
+    keys = lab.made.intent("subnet-1").keys
+    assert isolation is not None
+    assert keys is not None
+    node = int(lab.environment["SIM_HOST"].removeprefix("H-"), base=16)
+    for endpoint in keys.endpoints:
+        if "/" not in endpoint.name:
+            continue
+        number = endpoint.name.rpartition("/")[2]
+        port = "1" if number.startswith("nic") else number
+        said = lab.run("smpquery", "pkeys", str(endpoint.first), port)
+        found = [int(word, 16) for word in re.findall(r"0x([0-9a-f]{4})", said)][:3]
+        (partition,) = [item for item in isolation.partitions if endpoint.key in item.full]
+        default = 0xFFFF if int(endpoint.key, base=16) >> 16 == node >> 16 else 0x7FFF
+        assert found == [0x8000 | partition.key, default, 0], endpoint.name

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.designs import render_design
+from tests.unit.vendors.damage import damage, replace
+
+MADE = render_design("roce", hosts=4, rails=2)
+THREE_TIERS = render_design("roce", "fat-tree", hosts=64)
+PATH = "switches/leaf-001/frr.conf"
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "line"),
+    [
+        (replace("maximum-paths 4", "maximum-pths 4"), "artifact.unreadable-line", None),
+        (replace("maximum-paths 4", "maximum-paths 9999"), "artifact.out-of-range", None),
+        (replace("router bgp 4200000000", "router bgp 4294967296"), "artifact.out-of-range", None),
+        (replace("router-id 10.0.0.1", "router-id 10.0.0.256"), "artifact.out-of-range", None),
+        (replace("no zebra nexthop kernel enable", "!"), "artifact.unexpected", None),
+        (replace(" bgp bestpath as-path multipath-relax\n", ""), "artifact.unexpected", None),
+        (replace("aggregate-address 10.", "aggregate-address 11."), "artifact.dangling", None),
+        (replace("neighbor Ethernet32 interface", "neighbor Ethernet33 interface"), "artifact.dangling", None),
+        (replace("neighbor Ethernet32 peer-group", "neighbor Ethernet33 peer-group"), "artifact.dangling", None),
+        (replace("hostname leaf-001", "hostname leaf 001"), "artifact.unreadable-line", 3),
+    ],
+)
+def test_damage(change: Callable[[str], str], code: str, line: int | None) -> None:
+    problems = damage(MADE, PATH, change)
+    assert code in {problem.code for problem in problems}
+    place = problems[0].where
+    assert place is not None
+    assert place.file == PATH
+    assert line in {None, place.line}
+
+
+def test_only_links_between_switches_have_sessions() -> None:
+    text = MADE.text(PATH)
+    assert text.count("remote-as") == 4
+    assert "host-" not in text
+
+
+def test_a_spine_announces_itself_only() -> None:
+    text = MADE.text("switches/spine-01/frr.conf")
+    assert text.count("ip prefix-list OWN") == 1
+    assert "aggregate-address" not in text
+
+
+def accepts(text: str, folder: Path) -> tuple[bool, str]:
+    """Ask FRR's own shell whether it knows every line; no daemon runs."""
+    path = folder / "frr.conf"
+    path.write_text(text)
+    done = subprocess.run(["vtysh", "-C", "-f", str(path)], capture_output=True, text=True, timeout=30, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+needs_frr = pytest.mark.skipif(shutil.which("vtysh") is None, reason="frr is not installed")
+
+
+@needs_frr
+@pytest.mark.lab
+@pytest.mark.parametrize("device", ["leaf-001", "spine-01", "core-01"])
+def test_frr_knows_every_line(device: str, tmp_path: Path) -> None:
+    is_accepted, said = accepts(THREE_TIERS.text(f"switches/{device}/frr.conf"), tmp_path)
+    assert is_accepted, said
+
+
+@needs_frr
+@pytest.mark.lab
+def test_frr_refuses_a_broken_line(tmp_path: Path) -> None:
+    is_accepted, _ = accepts(MADE.text(PATH).replace("maximum-paths", "maximum-pths"), tmp_path)
+    assert not is_accepted
