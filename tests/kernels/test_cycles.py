@@ -1,4 +1,4 @@
-"""Cycle kernels against sets of turns and plain searches."""
+"""Cycle kernels against plain searches."""
 
 from __future__ import annotations
 
@@ -7,48 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.reference import cycles as reference
-from tests.tables import clockwise_routes, random_world, ring
 from weftline.kernels import cycles
-from weftline.kernels.column import I32, I64, NIL
-from weftline.model.fabric import Fabric
-from weftline.model.routes import Routes
-from weftline.prove.deadlock import build_dependencies
-from weftline.prove.tables import Tables, read_tables
+from weftline.kernels.column import I32, I64
 
-SEEDS = st.integers(0, 2**32)
 GRAPHS = st.lists(st.sets(st.integers(0, 8), max_size=3), min_size=9, max_size=9)
 
 
 def csr(graph: list[set[int]]) -> tuple[I64, I32]:
     ptr = np.cumsum([0, *map(len, graph)]).astype(np.int64)
     return ptr, np.array([n for follows in graph for n in sorted(follows)], dtype=np.int32)
-
-
-def sources(tables: Tables) -> tuple[I32, I32, I32]:
-    return tables.home_row, tables.home_count, tables.own_count
-
-
-def pairs_of(tables: Tables) -> dict[tuple[int, int], set[int]]:
-    return reference.dependencies(
-        tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row, tables.target_kind,
-        tables.target_row, *sources(tables),
-    )  # fmt: skip
-
-
-def list_pairs(fabric: Fabric, tables: Tables) -> tuple[tuple[I64, I32], list[tuple[int, int]]]:
-    found = build_dependencies(fabric, tables)
-    assert found is not None
-    ptr, after = found
-    return found, [(p, int(q)) for p in range(fabric.port_count) for q in after[ptr[p] : ptr[p + 1]]]
-
-
-@settings(max_examples=300)
-@given(SEEDS)
-def test_dependencies_are_those_of_all_traffic(seed: int) -> None:
-    fabric, routes = random_world(seed)
-    tables = read_tables(fabric, routes)
-    _, pairs = list_pairs(fabric, tables)
-    assert pairs == sorted(pairs_of(tables))
 
 
 @settings(max_examples=300)
@@ -80,52 +47,3 @@ def test_cycle_without_steps_is_still_a_cycle(graph: list[set[int]]) -> None:
     found = cycles.find_cycle(ptr, after, rank, -1)[0].tolist()
     assert bool(found) == (remaining > 0)
     assert all(found[(i + 1) % len(found)] in graph[found[i]] for i in range(len(found)))
-
-
-def find_causes(fabric: Fabric, routes: Routes, tables: Tables, cycle: I32) -> tuple[I32, I32]:
-    return cycles.find_causes(
-        cycle, fabric.port_node, fabric.switch_row, tables.group, tables.group_ptr, tables.member_ptr,
-        routes.member_port, tables.next_row, tables.target_kind, tables.target_row, *sources(tables),
-    )  # fmt: skip
-
-
-@settings(max_examples=300)
-@given(SEEDS)
-def test_causes_are_the_lowest_destinations_that_use_both_channels(seed: int) -> None:
-    fabric, routes = random_world(seed)
-    tables = read_tables(fabric, routes)
-    (ptr, after), _ = list_pairs(fabric, tables)
-    rank, _ = cycles.rank_channels(ptr, after)
-    cycle, _ = cycles.find_cycle(ptr, after, rank, 10**6)
-    causes, origins = find_causes(fabric, routes, tables, cycle)
-    known = pairs_of(tables)
-    for i in range(len(cycle)):
-        assert causes[i] == min(known[int(cycle[i]), int(cycle[(i + 1) % len(cycle)])])
-        assert origins[i] in tables.home_row
-
-
-def test_channels_that_nobody_uses_in_turn_have_no_cause() -> None:
-    fabric = ring(4)
-    routes = clockwise_routes(fabric, 4, ties="opposite")
-    tables = read_tables(fabric, routes)
-    names = {fabric.link_name(p): p for p in range(fabric.port_count)}
-    never = [names["leaf-002/3~leaf-003/2"], names["leaf-003/3~leaf-004/2"]]
-    causes, _ = find_causes(fabric, routes, tables, np.array(never, dtype=np.int32))
-    assert causes[0] == NIL
-
-
-@settings(max_examples=300)
-@given(SEEDS, st.integers(0, 2**16), st.integers(-1, 6))
-def test_ranks_are_checked_as_the_twin_checks_them(seed: int, place: int, value: int) -> None:
-    fabric, routes = random_world(seed)
-    tables = read_tables(fabric, routes)
-    (ptr, after), _ = list_pairs(fabric, tables)
-    rank, remaining = cycles.rank_channels(ptr, after)
-    args = (
-        tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row, tables.target_kind,
-        tables.target_row, *sources(tables),
-    )  # fmt: skip
-    if remaining == 0:
-        assert cycles.check_ranks(rank, *args) == 0
-    rank[place % len(rank)] = value
-    assert (cycles.check_ranks(rank, *args) == 0) == reference.check_ranks(rank, *args)

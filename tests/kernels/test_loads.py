@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.fabrics import from_links
 from tests.kernels.reference import loads as reference
-from tests.tables import random_world
+from tests.tables import minimal_routes, random_world
 from weftline.kernels import loads
 from weftline.kernels.column import F64, I32
 from weftline.model.fabric import Fabric
@@ -38,16 +40,17 @@ def draw_flows(tables: Tables, seed: int) -> tuple[I32, I32, F64]:
 
 def add(kind: str, fabric: Fabric, tables: Tables, flows: tuple[I32, I32, F64]) -> tuple[F64, int]:
     load = np.zeros(fabric.port_count)
+    distance = measure_distances(tables, ProofRules())
     if kind == "single":
         lost, _ = loads.add_single(
             *flows, tables.port_row, tables.target_port, tables.group, tables.group_ptr, tables.member_ptr,
-            tables.member_port, tables.next_row, tables.next_port, fabric.port_peer, load,
+            tables.member_port, tables.next_row, fabric.port_peer, distance, load,
         )  # fmt: skip
         return load, lost
     lost, _ = loads.add_split(
         *flows, tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr,
         tables.member_ptr, tables.member_port, tables.next_row, fabric.port_peer, tables.same_as, tables.is_direct,
-        measure_distances(tables, ProofRules()), load,
+        distance, load,
     )  # fmt: skip
     return load, lost
 
@@ -88,8 +91,19 @@ def test_single_ports_carry_whole_flows(seed: int, flow_seed: int) -> None:
     load, lost = add("single", fabric, tables, flows)
     wanted, wanted_lost = lead(fabric, tables, flows)
     assert lost == wanted_lost
-    if lost == 0:
-        assert load.tolist() == wanted
+    assert load.tolist() == wanted
+
+
+@pytest.mark.parametrize("kind", ["single", "split"])
+def test_hosts_that_are_cabled_to_each_other_reach_their_peer_alone(kind: str) -> None:
+    fabric = from_links(["leaf-001"], {f"host-000{i}": "leaf-001" for i in (1, 2, 3)}, [])
+    peer = np.full_like(fabric.port_peer, -1)
+    peer[[0, 1, 2, 5]] = 1, 0, 5, 2
+    fabric = replace(fabric, port_peer=peer)
+    tables = read_tables(fabric, minimal_routes(fabric))
+    flows = (np.array([0, 0], np.int32), np.array([1, 2], np.int32), np.ones(2))
+    load, lost = add(kind, fabric, tables, flows)
+    assert (load.tolist(), lost) == ([2.0, 0.0, 0.0, 0.0, 0.0, 0.0], 1)
 
 
 @given(st.lists(st.sampled_from((0.0, 1.0, 2.0, 3.0)), max_size=6), st.sampled_from((1.0, 2.0)))
@@ -120,7 +134,7 @@ def test_shifts_are_loaded_as_flows_are(seed: int) -> None:
     worst, where, lost, _ = loads.load_shifts(
         shifts, ptr, port, target, rate, port_rate, int(tables.is_single), tables.port_row, tables.target_port,
         tables.target_row, tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row,
-        tables.next_port, fabric.port_peer, tables.same_as, tables.is_direct, distance,
+        fabric.port_peer, tables.same_as, tables.is_direct, distance,
     )  # fmt: skip
     for i, shift in enumerate(shifts.tolist()):
         pairs = reference.shift_flows(shift, ptr)

@@ -21,44 +21,35 @@ def add_single(
     member_ptr: I32,
     member_port: I32,
     next_row: I32,
-    next_port: I32,
     port_peer: I32,
+    distance: U8,
     load: F64,
 ) -> tuple[int, int]:
     """Add flows to ``load`` (per transmitting port) where every group has one member; O(flows * hops).
 
-    ``target`` are destination indices, ``source_row`` is per port the switch at its other end. Returns how many
-    flows were not delivered (they load what they pass) and the table steps taken.
+    ``target`` are destination indices of endpoints, ``source_row`` is per port the switch at its other end,
+    ``distance`` is that of ``measure_reach`` for these tables: a walk is only taken where it is known to end well.
+    Returns how many flows are not delivered (they load their own link alone) and the table steps taken.
     """
     lost = np.int64(0)
     steps = np.int64(0)
-    switches = group.shape[0]
     for flow in range(len(source_port)):
         port = source_port[flow]
         goal = target[flow]
         load[port] += rate[flow]
         row = source_row[port]
-        delivered = port_peer[port] == target_port[goal]
-        for _hop in range(switches):
-            if row < 0:
-                break
+        if row < 0:
+            if port_peer[port] != target_port[goal]:
+                lost += 1
+            continue
+        if distance[row, goal] > FARTHEST:
+            lost += 1
+            continue
+        while row >= 0:
             steps += 1
-            entry = np.int64(group[row, goal])
-            if entry >= group_ptr[row + 1] - group_ptr[row]:
-                break
-            member = member_ptr[group_ptr[row] + entry]
-            if member == member_ptr[group_ptr[row] + entry + 1]:
-                break
-            came = next_port[member]
-            if came == NIL:
-                break
+            member = member_ptr[group_ptr[row] + np.int64(group[row, goal])]
             load[member_port[member]] += rate[flow]
             row = next_row[member]
-            if came == target_port[goal]:
-                delivered = True
-                break
-        if not delivered:
-            lost += 1
     return int(lost), int(steps)
 
 
@@ -212,7 +203,6 @@ def load_shifts(
     member_ptr: I32,
     member_port: I32,
     next_row: I32,
-    next_port: I32,
     port_peer: I32,
     same_as: I32,
     is_direct: I8,
@@ -243,7 +233,7 @@ def load_shifts(
         if is_single == 1:
             missing, taken = add_single(
                 source[:used], target[:used], rate[:used], source_row, target_port, group, group_ptr, member_ptr,
-                member_port, next_row, next_port, port_peer, load,
+                member_port, next_row, port_peer, distance, load,
             )  # fmt: skip
         else:
             missing, taken = add_split(

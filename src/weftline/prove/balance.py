@@ -115,8 +115,7 @@ def load_many(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, shifts
     return load_shifts(
         shifts, crowd.component_ptr, crowd.port, crowd.target, crowd.rate, crowd.port_rate, int(tables.is_single),
         tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr, tables.member_ptr,
-        tables.member_port, tables.next_row, tables.next_port, fabric.port_peer, tables.same_as, tables.is_direct,
-        distance,
+        tables.member_port, tables.next_row, fabric.port_peer, tables.same_as, tables.is_direct, distance,
     )  # fmt: skip
 
 
@@ -126,7 +125,7 @@ def load_pairs(fabric: Fabric, tables: Tables, distance: U8, flows: tuple[I32, I
     if tables.is_single:
         lost, _ = add_single(
             *flows, tables.port_row, tables.target_port, tables.group, tables.group_ptr, tables.member_ptr,
-            tables.member_port, tables.next_row, tables.next_port, fabric.port_peer, load,
+            tables.member_port, tables.next_row, fabric.port_peer, distance, load,
         )  # fmt: skip
     else:
         lost, _ = add_split(
@@ -221,7 +220,7 @@ def prove_balance(
 ) -> Proof:
     """Prove or refute that no directed link carries more than the threshold; unknown where flows are lost."""
     required = CLAIM in rules.required
-    if distance is NO_DISTANCE and not tables.is_single:
+    if distance is NO_DISTANCE:
         return Proof(
             CLAIM, required, Verdict.UNKNOWN, "Balance was not judged: reach would take more steps than allowed.",
             routes.digest,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from weftline.kernels.channels import check_ranks
 from weftline.kernels.column import I32, U8, Array, digest_parts
-from weftline.kernels.cycles import check_ranks
 from weftline.kernels.loads import find_worst
 from weftline.kernels.reach import FARTHEST, NEVER, check_distances
 from weftline.model.fabric import Fabric
@@ -95,6 +95,8 @@ def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mappi
     """Judge whether the loads in a balance certificate come out again."""
     crowd = balance.gather_crowd(fabric, tables)
     distance = reach.measure_distances(tables, ProofRules())
+    if distance is reach.NO_DISTANCE:
+        return False
     shifts, worst = columns["shift"].astype(np.int64), columns["worst"].astype(np.float64)
     bound, load = float(proof.bound or 0.0), columns["load_gbps"].astype(np.float64)
     job = _job_of(columns)

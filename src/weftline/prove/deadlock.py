@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from weftline.kernels.channels import find_causes, list_dependencies, mark_turns
 from weftline.kernels.column import I32, I64, NIL, digest_parts
-from weftline.kernels.cycles import find_causes, find_cycle, list_dependencies, mark_turns, rank_channels
+from weftline.kernels.cycles import find_cycle, rank_channels
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes

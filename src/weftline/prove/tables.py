@@ -46,11 +46,6 @@ class Tables:
     port_row: I32
     """Per port the switch at the other end of its link, NIL where there is none."""
 
-    @property
-    def is_sharing(self) -> bool:
-        """Whether some destinations share a column."""
-        return bool(np.any(self.same_as != np.arange(len(self.same_as))))
-
 
 def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     """Read the routes for the kernels; wrong entries stay for the proofs to find.
@@ -122,7 +117,7 @@ def _targets(fabric: Fabric, routes: Routes, port_row: I32) -> tuple[I8, I32, I3
 
 def _is_ptr(ptr: I32, count: int, end: int) -> bool:
     """Judge whether a CSR pointer has ``count`` ascending slices that end by ``end``."""
-    if count < 0 or len(ptr) != count + 1:
+    if len(ptr) != count + 1:
         return False
     return int(ptr[0]) >= 0 and bool(np.all(np.diff(ptr) >= 0)) and int(ptr[-1]) <= end
 

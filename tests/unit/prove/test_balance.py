@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.fabrics import from_links, make_fabric
+from tests.fabrics import make_fabric
 from tests.tables import change_entries, make_routes, minimal_routes
 from tests.unit.prove.cases import judge, witness_of
 from weftline.kernels.column import I32
@@ -15,6 +15,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import balance, check_certificate, prove
+from weftline.prove.reach import measure_distances
 from weftline.prove.tables import read_tables
 from weftline.route import compute_routes
 
@@ -102,40 +103,46 @@ def test_job_is_judged_beside_the_shifts(tree: tuple[Fabric, Routes]) -> None:
     assert check_certificate(fabric, routes, proof)
 
 
-def test_job_that_is_worse_than_every_shift_is_the_witness(tree: tuple[Fabric, Routes]) -> None:
+def crossed(fabric: Fabric, routes: Routes) -> Routes:
+    """Let leaf-001 send to the first and the last host of leaf-002 by one uplink: no neighbours in any shift."""
+    return change_entries(routes, {(0, 7): int(routes.group[0, 4]), (0, 4): int(routes.group[0, 4])})
+
+
+def test_job_that_is_worse_than_the_judged_shifts_is_the_witness(tree: tuple[Fabric, Routes]) -> None:
     fabric, routes = tree
-    routes = change_entries(routes, {})
-    goal = ports(4, 5, 6, 7)
-    same_uplink = routes.group.copy()
-    same_uplink[0, 4:6] = same_uplink[0, 4]
-    skewed = replace(routes, group=same_uplink)
-    proof = prove(fabric, skewed, ProofRules(balance_threshold=1.5), (ports(0, 1, 2, 3), goal)).proofs[2]
+    skewed = crossed(fabric, routes)
+    rules = ProofRules(balance_threshold=1.5, all_shifts_up_to=2, sample_shifts=1)
+    proof = prove(fabric, skewed, rules, (ports(0, 1), ports(4, 7))).proofs[2]
     assert proof.verdict is Verdict.REFUTED
-    only_job = judge_job(fabric, skewed, (ports(0, 1), ports(4, 5)))
-    assert only_job.bound == pytest.approx(2.0)
+    assert proof.witness is not None
+    assert proof.witness.detail["case"] == "the declared job"
+    assert proof.witness.detail["shift"] is None
+    assert proof.witness.detail["flows"] == [
+        {"source": "host-0001/nic1", "destination": "host-0005/nic1"},
+        {"source": "host-0002/nic1", "destination": "host-0008/nic1"},
+    ]
+    assert judge_job(fabric, skewed, (ports(0, 1), ports(4, 7))).bound == pytest.approx(2.0)
+
+
+def test_job_that_is_the_worst_case_is_certified(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    skewed = crossed(fabric, routes)
+    rules = ProofRules(balance_threshold=2.0, all_shifts_up_to=2, sample_shifts=1)
+    proof = prove(fabric, skewed, rules, (ports(0, 1), ports(4, 7))).proofs[2]
+    assert (proof.verdict, proof.bound, proof.detail["worst_shift"]) == (Verdict.PROVED, pytest.approx(2.0), None)
+    assert check_certificate(fabric, skewed, proof)
 
 
 def judge_job(fabric: Fabric, routes: Routes, pairs: tuple[I32, I32]) -> balance.Judged:
     tables = read_tables(fabric, routes)
     crowd = replace_crowd(balance.gather_crowd(fabric, tables))
-    return balance.judge_loads(fabric, tables, np.zeros(routes.group.shape, np.uint8), crowd, ProofRules(), pairs)
+    return balance.judge_loads(fabric, tables, measure_distances(tables, ProofRules()), crowd, ProofRules(), pairs)
 
 
 def replace_crowd(crowd: balance.Crowd) -> balance.Crowd:
     """Leave nobody who shifts, so that the job alone counts."""
     nobody = np.empty(0, dtype=np.int32)
     return replace(crowd, component_ptr=np.zeros(1, np.int32), port=nobody, target=nobody, rate=np.empty(0))
-
-
-def test_overloaded_job_is_named(tree: tuple[Fabric, Routes]) -> None:
-    fabric, _ = tree
-    leafless = from_links(2, 2, [(0, 1)])
-    routes = minimal_routes(leafless)
-    report = prove(leafless, routes, ProofRules(balance_threshold=2.0), (ports(0, 1), ports(2, 3)))
-    assert report.proofs[2].verdict is Verdict.PROVED
-    swapped = prove(leafless, routes, ProofRules(balance_threshold=1.5), (ports(0, 1), ports(2, 3))).proofs[2]
-    assert swapped.verdict is Verdict.REFUTED
-    del fabric
 
 
 def test_endpoint_with_several_partners_splits_its_rate(tree: tuple[Fabric, Routes]) -> None:

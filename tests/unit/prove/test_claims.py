@@ -160,6 +160,7 @@ BAD: dict[str, Callable[[Routes], Routes]] = {
     "rows or columns": lambda r: replace(r, group=r.group[1:].copy()),
     "groups do not fit": lambda r: replace(r, group_ptr=r.group_ptr[::-1].copy()),
     "members do not fit": lambda r: replace(r, member_ptr=r.member_ptr + np.int32(1)),
+    "groups do not fit the": lambda r: replace(r, member_ptr=r.member_ptr[:0].copy(), group_ptr=r.group_ptr * 0),
     "no port of the fabric": lambda r: replace(r, destination_port=r.destination_port + np.int32(10_000)),
     "no node of the fabric": lambda r: replace(r, destination_node=r.destination_node - np.int32(10_000)),
     "is no switch": lambda r: replace(r, destination_port=np.full_like(r.destination_port, -1)),

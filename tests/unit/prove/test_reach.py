@@ -263,3 +263,10 @@ def test_too_many_steps_leave_the_claim_unknown(square: tuple[Fabric, Routes]) -
     report = prove(*square, ProofRules(max_steps=1))
     assert report.proofs[0].verdict is Verdict.UNKNOWN
     assert not report.is_accepted
+
+
+def test_chain_longer_than_any_certificate_is_too_long() -> None:
+    fabric = from_links(252, {"host-0001": "leaf-001", "host-0002": "leaf-252"}, [(i, i + 1) for i in range(251)])
+    witness = witness_of(fabric, minimal_routes(fabric), "reach", max_hops=1000)
+    assert witness.kind == "too-long"
+    assert len(witness.detail["hops"]) == 254
