@@ -28,6 +28,7 @@ def name_machine() -> dict[str, str | int | float]:
         "memory_gib": round(memory, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
+        "load": round(os.getloadavg()[0], 1),
     }
 
 
@@ -56,14 +57,14 @@ def print_figures(figures: list[Figure]) -> None:
         must = "" if figure.must is None else f"{figure.must:g}"
         aim = "" if figure.aim is None else f"{figure.aim:g}"
         verdict = "ok" if figure.is_ok() else "MISSED"
-        print(f"{figure.name:<52} {figure.value:>10.3f} {figure.unit:<6} {must:>7} {aim:>7}  {verdict}", flush=True)
+        print(f"{figure.name:<68} {figure.value:>10.3f} {figure.unit:<6} {must:>7} {aim:>7}  {verdict}", flush=True)
 
 
 def main(wanted: list[str]) -> int:
     """Measure, print, write; 1 if a benchmark failed or a bound was missed."""
     machine = name_machine()
     print(", ".join(f"{key} {value}" for key, value in machine.items()))
-    print(f"{'name':<52} {'value':>10} {'unit':<6} {'must':>7} {'aim':>7}  ok")
+    print(f"{'name':<68} {'value':>10} {'unit':<6} {'must':>7} {'aim':>7}  ok")
     names = [name for name in list_benchmarks() if not wanted or name in wanted]
     figures: list[Figure] = []
     failed = not names
