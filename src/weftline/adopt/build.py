@@ -129,7 +129,7 @@ def _links(work: Work, layout: _Layout, rates: list[float]) -> tuple[I32, I32, F
 
 def _fabric(discovery: Discovery, work: Work, shape: Shape, layout: _Layout, log: ProblemLog) -> Fabric:
     """Fill the columns."""
-    peer, cable, rate = _links(work, layout, usual_rates(work.cables, _pair_names(work, shape), log))
+    peer, cable, rate = _links(work, layout, usual_rates(work.cables, _pair_names(work, shape), work.records, log))
     part = layout.pick(shape.component)
     port_part = _port_parts(layout, part, peer)
     unit = layout.pick(shape.unit)

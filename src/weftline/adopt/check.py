@@ -57,7 +57,9 @@ def _claim(owner: dict[int, _Claim], lids: Iterable[int], claim: _Claim, log: Pr
             return
 
 
-def usual_rates(cables: Sequence[Cable], pairs: Sequence[tuple[str, str]], log: ProblemLog) -> list[float]:
+def usual_rates(
+    cables: Sequence[Cable], pairs: Sequence[tuple[str, str]], records: Sequence[NodeRecord], log: ProblemLog
+) -> list[float]:
     """Return the rate of each cable, the usual one where none is printed, and report slower ones.
 
     ``pairs`` names what each cable joins, as (``leaf``, ``host``); the usual rate is the commonest of a pair.
@@ -75,12 +77,12 @@ def usual_rates(cables: Sequence[Cable], pairs: Sequence[tuple[str, str]], log: 
         normal = usual.get(pair, BASE_GBPS)
         rates.append(cable.rate_gbps or normal)
         if cable.ends_differ:
-            message = f"the ends of this link run at unlike rates; the slower is {cable.words}"
+            message = f"the ends of the link {_say(records, cable)} run at unlike rates; the slower is {cable.words}"
             hint = "check the line of the other end; the link trained badly or the dump was edited"
             log.add("artifact.slow-link", message, hint, cable.line, 1, "warning")
         elif cable.rate_gbps and cable.rate_gbps < normal:
             message = (
-                f"this link runs at {cable.words} ({cable.rate_gbps:g} Gb/s), "
+                f"the link {_say(records, cable)} runs at {cable.words} ({cable.rate_gbps:g} Gb/s), "
                 f"while {pair[0]}-{pair[1]} links usually run at {words[normal]} ({normal:g} Gb/s)"
             )
             hint = "reseat or replace the cable, or check the port's enabled speed and width"
@@ -90,6 +92,11 @@ def usual_rates(cables: Sequence[Cable], pairs: Sequence[tuple[str, str]], log: 
         hint = f"the usual rate of their tier is taken, {BASE_GBPS:g} Gb/s where no link of it states one"
         log.add("artifact.unknown-speed", message, hint, silent[0].line, 1, "note")
     return rates
+
+
+def _say(records: Sequence[NodeRecord], cable: Cable) -> str:
+    """Name a link by its ports."""
+    return " to ".join(f"port {number} of {records[at].title}" for at, number in (cable.a, cable.b))
 
 
 def check_islands(

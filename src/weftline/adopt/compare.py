@@ -89,7 +89,9 @@ def _links(fabric: Fabric, rename: dict[int, int]) -> dict[Link, float]:
     nodes: list[int] = fabric.port_node.tolist()
     numbers: list[int] = fabric.port_number.tolist()
     found: dict[Link, float] = {}
-    for port, peer, rate in zip(near.tolist(), far.tolist(), rates.tolist(), strict=True):
+    ports: list[int] = near.tolist()
+    peers: list[int] = far.tolist()
+    for port, peer, rate in zip(ports, peers, rates.tolist(), strict=True):
         node, number, other, other_number = nodes[port], numbers[port], nodes[peer], numbers[peer]
         a, b = (common(node), number), (common(other), other_number)
         found[(min(a, b), max(a, b))] = rate

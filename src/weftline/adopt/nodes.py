@@ -10,7 +10,7 @@ from weftline.adopt.names import HostGroup, group_hosts, is_extra, natural, plai
 from weftline.adopt.tiers import Graph, Shape
 from weftline.formats.text import ProblemLog
 from weftline.model.discovery import Discovery, NodeRecord
-from weftline.model.fabric import NodeKind
+from weftline.model.fabric import NodeKind, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,7 @@ def prepare(discovery: Discovery, log: ProblemLog) -> Work:
     extras = [at for at, record in enumerate(records) if is_extra(record)]
     apart = {*switches, *extras}
     groups = group_hosts(records, [at for at in range(len(records)) if at not in apart])
-    per_adapter = max((number for at, number in lit if at not in apart), default=1)
-    hosts = [_host(records, group, lit, per_adapter) for group in groups]
+    hosts = _hosts(records, groups, lit)
     names = unique_names([(plain_name(node.name), records[node.members[0]].key) for node in hosts])
     order = sorted(range(len(hosts)), key=lambda at: natural(names[at]))
     named = [Node(hosts[at].kind, names[at], hosts[at].members, hosts[at].ports, hosts[at].has_rails) for at in order]
@@ -59,15 +58,25 @@ def _lit_ports(records: list[NodeRecord], member: int, lit: set[tuple[int, int]]
     return [number for number in range(1, records[member].port_count + 1) if (member, number) in lit]
 
 
-def _host(records: list[NodeRecord], group: HostGroup, lit: set[tuple[int, int]], per_adapter: int) -> Node:
-    """Make a host; its ports are numbered by adapter, then by port of the adapter."""
-    ports = [
-        (slot * per_adapter + number, member, number)
-        for member, slot in zip(group.members, group.slots, strict=True)
-        for number in _lit_ports(records, member, lit)
-    ]
-    has_rails = split_adapter(records[group.members[0]].description) is not None
-    return Node(NodeKind.HOST, group.name, group.members, tuple(sorted(ports)), has_rails)
+def _hosts(records: list[NodeRecord], groups: list[HostGroup], lit: set[tuple[int, int]]) -> list[Node]:
+    """Make hosts; ports are numbered by adapter, then by port of the adapter, alike on hosts of equal adapters."""
+    wired = [[_lit_ports(records, member, lit) for member in group.members] for group in groups]
+    width: dict[tuple[int, ...], int] = {}
+    is_named = [split_adapter(records[group.members[0]].description) is not None for group in groups]
+    for group, ports, named in zip(groups, wired, is_named, strict=True):
+        if named:
+            most = max((number for numbers in ports for number in numbers), default=1)
+            width[group.slots] = max(width.get(group.slots, 1), most)
+    nodes: list[Node] = []
+    for group, ports, named in zip(groups, wired, is_named, strict=True):
+        step = width[group.slots] if named else 1
+        numbered = sorted(
+            (slot * step + number, member, number)
+            for member, slot, numbers in zip(group.members, group.slots, ports, strict=True)
+            for number in numbers
+        )
+        nodes.append(Node(NodeKind.HOST, group.name, group.members, tuple(numbered), named))
+    return nodes
 
 
 def _extras(records: list[NodeRecord], members: list[int], lit: set[tuple[int, int]]) -> list[Node]:
@@ -106,14 +115,16 @@ def make_graph(work: Work) -> Graph:
 
 
 def order_nodes(work: Work, shape: Shape) -> list[Node]:
-    """Order all nodes: hosts, extra endpoints, then switches by tier, group, unit, rail and name."""
+    """Order all nodes: hosts, extras, leaves by unit and rail, spines by rail and group, cores; then by name."""
     records = work.records
     names = unique_names([(plain_name(records[at].description), records[at].key) for at in work.switches])
     taken = {node.name for node in (*work.hosts, *work.extras)}
     switches: list[tuple[tuple[object, ...], int, str]] = []
     for row, at in enumerate(work.switches):
         name = names[row] if names[row] not in taken else f"{names[row]}.{records[at].key}"
-        key = (shape.tier[row], shape.group[row], shape.unit[row], shape.rail[row], natural(name))
+        tier, rail = shape.tier[row], shape.rail[row]
+        place = (shape.unit[row], rail) if tier == Tier.LEAF else (rail, shape.group[row])
+        key = (tier, *place, natural(name))
         switches.append((key, row, name))
     switches.sort(key=lambda entry: entry[0])  # type: ignore[arg-type,return-value]
     ordered = [*work.hosts, *work.extras]

@@ -53,9 +53,37 @@ def recognise(graph: Graph) -> Shape:
     group = _groups(graph, tier)
     shape = Shape(tier, component, [NIL] * count, unit, group, host_unit)
     _name(graph, shape, depth)
-    if shape.shape not in {"rail-optimised", "rail-only"}:
+    if shape.shape in {"rail-optimised", "rail-only"}:
+        _rail_spines(graph, shape)
+        _number_by_rail(shape)
+    else:
         shape.rail = [NIL] * count
     return shape
+
+
+def _rail_spines(graph: Graph, shape: Shape) -> None:
+    """Give a spine its rail where all its leaves serve one."""
+    for at, around in enumerate(graph.neighbours):
+        if shape.tier[at] == Tier.SPINE:
+            rails = {shape.rail[other] for other in around if shape.tier[other] == Tier.LEAF}
+            shape.rail[at] = rails.pop() if len(rails) == 1 else NIL
+
+
+def _number_by_rail(shape: Shape) -> None:
+    """Number the groups of each rail from 0 where every group serves one rail."""
+    rails: dict[int, set[int]] = defaultdict(set)
+    for group, rail, tier in zip(shape.group, shape.rail, shape.tier, strict=True):
+        if group != NIL and tier == Tier.LEAF:
+            rails[group].add(rail)
+    if not rails or any(len(found) != 1 for found in rails.values()):
+        return
+    counts: Counter[int] = Counter()
+    number: dict[int, int] = {}
+    for group in sorted(rails):
+        rail = min(rails[group])
+        number[group] = counts[rail]
+        counts[rail] += 1
+    shape.group = [number.get(group, NIL) for group in shape.group]
 
 
 def _parts(count: int, pairs: list[tuple[int, int]]) -> list[int]:
@@ -195,7 +223,7 @@ def _name_tree(graph: Graph, shape: Shape) -> None:
     is_railed = _find_rails(graph, shape)
     if is_railed and parts > 1 and _one_rail_per_part(shape):
         shape.shape = "rail-only"
-        shape.reason = f"{tiers}, {words} switches in {parts} parts, each of one rail"
+        shape.reason = f"{tiers}, {words} switches in {parts} parts, each of one rail or plane"
     elif is_railed:
         shape.shape = "rail-optimised"
         shape.reason = f"{tiers}, {words} switches, each leaf serves one rail"

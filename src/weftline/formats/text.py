@@ -36,7 +36,7 @@ class ProblemLog:
 
     def close(self) -> tuple[Problem, ...]:
         """Return what was found, in the order of the file, and what was only counted."""
-        listed = sorted(self.found, key=lambda problem: (problem.where.line or 0) if problem.where else 0)
+        listed = sorted(self.found, key=lambda problem: (problem.where and problem.where.line) or 2**31)
         for code, count in self.counts.items():
             if count > SHOWN_PER_CODE:
                 more = count - SHOWN_PER_CODE

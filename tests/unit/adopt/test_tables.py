@@ -1,0 +1,177 @@
+"""Programmed tables become routes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.fabrics import make_fabric
+from tests.unit.adopt.dumps import number
+from weftline.adopt import read_tables
+from weftline.errors import Problem
+from weftline.kernels.tables import DELIVERED, walk_pairs
+from weftline.model.addresses import Addresses
+from weftline.model.adoption import Tables
+from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.routes import Routes, local_delivery, no_route
+
+TREE = make_fabric(hosts=16)
+ADDRESSES = number(TREE)
+
+
+def lids(fabric: Fabric, addresses: Addresses) -> list[tuple[int, int]]:
+    """List (LID, node) of every endpoint and switch."""
+    ends = [(int(addresses.port_address[at]), int(fabric.port_node[at])) for at in fabric.endpoint_port]
+    return ends + [(int(addresses.node_address[node]), int(node)) for node in fabric.switch_node]
+
+
+def write_tables(fabric: Fabric, addresses: Addresses) -> str:
+    """Write shortest-path tables, the first port of the nearest neighbour, in the form of the tools."""
+    out: list[str] = []
+    for switch in fabric.switch_node.tolist():
+        out.append(f"Unicast lids [0x0-0xff] of switch Lid 1 guid 0x{int(addresses.node_id[switch]):016x} (x):")
+        for lid, node in sorted(lids(fabric, addresses)):
+            out.append(f"0x{lid:04x} {next_port(fabric, switch, node):03d} : (x)")
+        out.append(f"{len(lids(fabric, addresses))} valid lids dumped")
+    return "\n".join(out) + "\n"
+
+
+def next_port(fabric: Fabric, switch: int, node: int) -> int:
+    """Find the first port on a shortest way, by breadth first from the target; 0 at the target."""
+    distance = {node: 0}
+    queue = [node]
+    while queue:
+        at = queue.pop(0)
+        for port in range(fabric.port_ptr[at], fabric.port_ptr[at + 1]):
+            far = int(fabric.port_node[fabric.port_peer[port]]) if fabric.port_peer[port] >= 0 else at
+            if far not in distance and (fabric.node_kind[at] == NodeKind.SWITCH or at == node):
+                distance[far] = distance[at] + 1
+                queue.append(far)
+    if switch == node:
+        return 0
+    for port in range(fabric.port_ptr[switch], fabric.port_ptr[switch + 1]):
+        peer = int(fabric.port_peer[port])
+        if peer >= 0 and distance[int(fabric.port_node[peer])] < distance[switch]:
+            return int(fabric.port_number[port])
+    return 255
+
+
+def read(text: str, fabric: Fabric = TREE, addresses: Addresses = ADDRESSES) -> Tables:
+    found = read_tables(text.encode(), "lft.txt", fabric, addresses)
+    assert isinstance(found, Tables), found
+    return found
+
+
+def statuses(fabric: Fabric, routes: Routes) -> list[int]:
+    """Walk every pair of endpoints."""
+    ends = fabric.endpoint_port
+    count = len(ends)
+    source = np.repeat(ends, count).astype(np.int32)
+    goal = np.tile(np.arange(count, dtype=np.int32), count)
+    apart = source != ends[goal]
+    _, _, status = walk_pairs(
+        source[apart], goal[apart], routes.destination_node, routes.destination_port, fabric.port_node,
+        fabric.port_peer, fabric.switch_row, routes.group, routes.group_ptr, routes.member_ptr, routes.member_port,
+        no_route(routes.group), local_delivery(routes.group), 0, 8,
+    )  # fmt: skip
+    return sorted(set(status.tolist()))
+
+
+def told(problems: tuple[Problem, ...]) -> list[tuple[str, str, str]]:
+    return [(item.code, str(item.where), item.severity) for item in problems]
+
+
+def test_every_pair_is_delivered() -> None:
+    tables = read(write_tables(TREE, ADDRESSES))
+    routes = tables.routes
+    assert tables.is_trustworthy
+    assert not tables.problems
+    assert routes.fabric_digest == TREE.digest
+    assert np.array_equal(routes.destination_port[:16], TREE.endpoint_port)
+    assert np.array_equal(routes.destination_node[16:], TREE.switch_node)
+    assert routes.entries == 6 * 22
+    assert statuses(TREE, routes) == [DELIVERED]
+    assert np.count_nonzero(routes.group == local_delivery(routes.group)) == 6
+
+
+def test_a_group_is_a_port() -> None:
+    routes = read(write_tables(TREE, ADDRESSES)).routes
+    first = int(TREE.switch_node[0])
+    assert routes.group[0, 0] == 0
+    assert routes.member_port[routes.group_ptr[0]] == TREE.port_ptr[first]
+    assert routes.group_ptr.tolist() == [0, 8, 16, 24, 32, 40, 48]
+
+
+@pytest.mark.parametrize(("port", "hint"), [("009", "1 to 8"), ("200", "1 to 8"), ("000", "the switch itself")])
+def test_a_port_that_cannot_be(port: str, hint: str) -> None:
+    lines = write_tables(TREE, ADDRESSES).splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith(f"0x{int(ADDRESSES.port_address[15]):04x}"))
+    lines[at] = f"{lines[at][:7]}{port}{lines[at][10:]}"
+    tables = read("\n".join(lines))
+    assert told(tables.problems) == [("artifact.table-port", f"lft.txt:{at + 1}:8", "error")]
+    assert hint in tables.problems[0].hint
+    assert not tables.is_trustworthy
+    assert statuses(TREE, tables.routes) != [DELIVERED]
+
+
+def test_entries_that_drop() -> None:
+    text = write_tables(TREE, ADDRESSES)
+    first = text.splitlines()[1][:10]
+    tables = read(text.replace(first, f"{first[:7]}255"))
+    assert not tables.problems
+    assert tables.routes.entries == 6 * 22 - 1
+
+
+def test_a_switch_without_a_table_and_one_too_many() -> None:
+    text = write_tables(TREE, ADDRESSES)
+    guid = f"{int(ADDRESSES.node_id[TREE.switch_node[0]]):016x}"
+    tables = read(text.replace(guid, "0002c90300ffffff"))
+    assert told(tables.problems) == [
+        ("artifact.table-unknown-switch", "lft.txt:1:1", "warning"),
+        ("artifact.table-missing", "lft.txt", "error"),
+    ]
+    twice = read(text + text)
+    assert {item.code for item in twice.problems} == {"artifact.table-repeated"}
+    assert twice.routes.digest == read(text).routes.digest
+
+
+def test_tables_of_another_subnet_are_refused() -> None:
+    text = write_tables(TREE, ADDRESSES).replace("guid 0x0002c9", "guid 0x0003c9")
+    found = read_tables(text.encode(), "lft.txt", TREE, ADDRESSES)
+    assert isinstance(found, tuple)
+    assert found[-1].code == "artifact.table-unknown-switch"
+    assert isinstance(read_tables(b"", "lft.txt", TREE, ADDRESSES), tuple)
+
+
+def test_unknown_lids_are_noted_and_alternative_ones_are_not() -> None:
+    text = write_tables(TREE, ADDRESSES)
+    extra = text.replace("(x):\n", "(x):\n0x0fff 001\n")
+    assert told(read(extra).problems) == [("artifact.table-unknown-lid", "lft.txt:1:1", "note")]
+    spread = replace(
+        ADDRESSES,
+        port_address=np.where(ADDRESSES.port_address > 0, ADDRESSES.port_address * 4, -1),
+        multipath_bits=2,
+    )
+    text = write_tables(TREE, spread)
+    first = int(spread.port_address[0])
+    more = text.replace("(x):\n", "(x):\n" + "".join(f"0x{first + step:04x} 001\n" for step in (1, 2, 3)))
+    tables = read(more, TREE, spread)
+    assert not tables.problems
+    assert statuses(TREE, tables.routes) == [DELIVERED]
+
+
+def test_endpoints_without_an_address_have_no_route() -> None:
+    lost = ADDRESSES.port_address.copy()
+    lost[TREE.endpoint_port[0]] = 0
+    tables = read(write_tables(TREE, ADDRESSES), TREE, replace(ADDRESSES, port_address=lost))
+    assert set(tables.routes.group[:, 0].tolist()) == {no_route(tables.routes.group)}
+
+
+def test_wide_switches_need_wider_groups() -> None:
+    wide = make_fabric(hosts=16, ports=300, unit_size=8)
+    addresses = number(wide)
+    tables = read(write_tables(wide, addresses), wide, addresses)
+    assert tables.routes.group.dtype == np.uint16
+    assert statuses(wide, tables.routes) == [DELIVERED]
