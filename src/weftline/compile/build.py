@@ -14,6 +14,7 @@ from weftline.compile.plan import ClosPlan, check_endpoints, plan_clos
 from weftline.compile.reading import read_cabling
 from weftline.compile.wiring import wire_cabling
 from weftline.errors import Problem
+from weftline.kernels.column import digest_parts
 from weftline.model.design import ResolvedSpec, RunPart
 from weftline.model.fabric import Fabric
 
@@ -41,7 +42,9 @@ def _build_listed(design: ResolvedSpec, text: str | None) -> Fabric | tuple[Prob
     if problems:
         return problems
     listed = read_cabling(text, design.cabling_path or "cabling list")
-    return listed if isinstance(listed, tuple) else wire_cabling(design, listed)
+    if isinstance(listed, tuple):
+        return listed
+    return wire_cabling(dataclasses.replace(design, digest=digest_parts((design.digest, text))), listed)
 
 
 def _build_clos(design: ResolvedSpec, plan: ClosPlan) -> Fabric | tuple[Problem, ...]:

@@ -61,6 +61,12 @@ def test_ends_may_be_listed_the_other_way_round() -> None:
     assert a.node_name == b.node_name
 
 
+def test_the_source_digest_is_of_the_list_too() -> None:
+    first, second = fabric_of(HOSTS + "sw-a,2,sw-b,2"), fabric_of(HOSTS + "sw-a,2,sw-b,3")
+    assert first.source_digest != second.source_digest
+    assert first.source_digest == fabric_of(HOSTS + "sw-a,2,sw-b,2").source_digest
+
+
 def test_separate_parts_are_components() -> None:
     fabric = fabric_of("host-0001,nic1,sw-b,1 host-0002,nic1,sw-a,1", hosts=2)
     assert fabric.node_component.tolist() == [1, 0, 0, 1]
