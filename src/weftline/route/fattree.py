@@ -17,7 +17,8 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations, root
 
     The destination at place ``p`` of the ``s`` places of a leaf is sent up by cable ``p * u // s`` of the ``u``
     uplinks of every leaf; under its spine its place is that of the cable it comes down by, and spines send up by the
-    same rule. So a destination owns one cable per tier, and every shift loads a full 1:1 tree by one. E. Zahavi,
+    same rule. So a destination owns one cable per tier, and every shift loads a full 1:1 tree by one. Endpoints on
+    two different spines have no route to each other: it would go down and then up. E. Zahavi,
     "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010.
     """
     del roots  # the top of a tree is known
