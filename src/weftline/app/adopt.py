@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weftline.adopt import build_fabric, compare, read_discovery, read_tables
+from weftline.app.build import build
 from weftline.app.check import check, problems_error
-from weftline.app.pipeline import Progress, build, silent
+from weftline.app.pipeline import Progress, silent
 from weftline.app.workspace import FOLDER
 from weftline.errors import ArtifactError, CapabilityError, Place, Problem
 from weftline.model.addresses import Addresses

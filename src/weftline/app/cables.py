@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.app.build import build
 from weftline.app.check import check
-from weftline.app.pipeline import build
 from weftline.app.start import write_text
 from weftline.compile import write_cabling
 

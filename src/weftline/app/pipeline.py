@@ -8,12 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from weftline.app.check import Checked, check, problems_error, raise_errors
-from weftline.compile import build_fabric, check_expect, count_fabric
-from weftline.errors import ArtifactError, Place
-from weftline.kernels.column import I32
+from weftline.app.build import Built, build
+from weftline.app.check import check
+from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
-from weftline.model.counts import FabricCounts
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofReport, ProofRules
@@ -25,16 +23,7 @@ from weftline.schedule import job_pairs
 Progress = Callable[[str, float | None], None]
 """Called with what is being done and, where it is known, the share that is done (0 to 1)."""
 
-MAX_CABLING_BYTES = 256 * 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """The compiled fabric."""
-
-    checked: Checked
-    fabric: Fabric
-    counts: FabricCounts
+MAX_HOPS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,24 +45,6 @@ class Proved:
 
 def silent(_words: str, _share: float | None) -> None:
     """Report no progress."""
-
-
-def build(checked: Checked) -> Built:
-    """Compile the fabric."""
-    design = checked.design
-    text = _read_cabling(design.cabling_path) if design.cabling_path else None
-    fabric = build_fabric(design, text)
-    if isinstance(fabric, tuple):
-        raise problems_error(fabric)
-    counts = count_fabric(fabric, design)
-    if text is not None:
-        switches = sum(counts.switches.values())
-        problems = check_expect(design, counts)
-        problems += checked.technology.design.count_problems(
-            design, counts.endpoints + counts.extra_endpoints, switches
-        )
-        raise_errors(problems)
-    return Built(checked, fabric, counts)
 
 
 def compute(built: Built) -> Routed:
@@ -107,13 +78,21 @@ def _pairs_of_jobs(design: ResolvedSpec, fabric: Fabric) -> tuple[I32, I32] | No
 def proof_rules(design: ResolvedSpec, fabric: Fabric) -> ProofRules:
     """Turn the declared claims into the rules of the proofs; ``auto`` becomes what the topology promises."""
     claims = design.spec.claims
-    tiers = max(int(fabric.node_tier.max(initial=1)), 1)
     threshold = claims.balance_threshold
     return ProofRules(
         required=claims.required,
         balance_threshold=design.spec.topology.oversubscription if threshold == "auto" else threshold,
-        max_hops=2 * tiers - 1 if claims.max_hops == "auto" else claims.max_hops,
+        max_hops=_longest_path(fabric) if claims.max_hops == "auto" else claims.max_hops,
     )
+
+
+def _longest_path(fabric: Fabric) -> int:
+    """Count the switches of the longest path that a tree needs; a graph with links inside a tier may need all."""
+    tiers = fabric.node_tier[fabric.port_node]
+    joined = fabric.port_peer != NIL
+    if (tiers[joined] == tiers[fabric.port_peer[joined]]).any():
+        return min(MAX_HOPS, len(fabric.switch_node))
+    return 2 * max(int(fabric.node_tier.max(initial=1)), 1) - 1
 
 
 def run_to_routes(place: Path, progress: Progress = silent) -> Routed:
@@ -131,21 +110,3 @@ def run_to_proofs(place: Path, progress: Progress = silent) -> Proved:
     routed = run_to_routes(place, progress)
     progress("proving the claims", None)
     return judge(routed)
-
-
-def _read_cabling(path: str) -> str:
-    place = Place(path)
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(MAX_CABLING_BYTES + 1)
-        if len(data) > MAX_CABLING_BYTES:
-            raise ArtifactError(
-                "artifact.too-large", f"{path} is larger than {MAX_CABLING_BYTES} bytes", "split the fabric", place
-            )
-        return data.decode("utf-8")
-    except OSError as error:
-        raise ArtifactError(
-            "artifact.unreadable", f"{path} cannot be read: {error.strerror}", "check topology.cabling", place
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ArtifactError("artifact.not-text", f"{path} is not UTF-8 text", "save it as UTF-8", place) from error

@@ -32,16 +32,18 @@ def init(
 
 def check(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
     """Check a declaration and say what it adds up to; every problem at once."""
+    from weftline.app.build import build as build_place
     from weftline.app.check import check as check_place
     from weftline.cli import show
 
-    return show.show_checked(check_place(place), as_json=as_json, quiet=quiet, no_color=no_color)
+    built = build_place(check_place(place))
+    return show.show_checked(built.checked, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def build(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
     """Compile the fabric: hosts, GPUs, switches, cables and links."""
+    from weftline.app.build import build as build_place
     from weftline.app.check import check as check_place
-    from weftline.app.pipeline import build as build_place
     from weftline.cli import show
     from weftline.cli.output import show_progress
 

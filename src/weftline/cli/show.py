@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from weftline.app.adopt import Adopted, Compared
+    from weftline.app.build import Built
     from weftline.app.cables import Cabling
     from weftline.app.check import Checked
     from weftline.app.explain import Explanation
-    from weftline.app.pipeline import Built, Routed
+    from weftline.app.pipeline import Routed
     from weftline.app.render import Rendered
     from weftline.app.simulate import Simulated
     from weftline.app.trace import Traced

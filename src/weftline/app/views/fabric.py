@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from weftline.app.pipeline import Built, Routed
+from typing import TYPE_CHECKING
+
+from weftline.app.build import Built
+
+if TYPE_CHECKING:
+    from weftline.app.pipeline import Routed
 
 
 def view_fabric(built: Built) -> dict[str, object]:
