@@ -1,0 +1,60 @@
+"""The second stage: the fabric that a declaration or its cabling list describes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weftline.app.check import Checked, problems_error, raise_errors
+from weftline.compile import build_fabric, check_expect, count_fabric
+from weftline.errors import ArtifactError, Place
+from weftline.model.counts import FabricCounts
+from weftline.model.fabric import Fabric
+
+MAX_CABLING_BYTES = 40 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The compiled fabric."""
+
+    checked: Checked
+    fabric: Fabric
+    counts: FabricCounts
+
+
+def build(checked: Checked) -> Built:
+    """Compile the fabric."""
+    design = checked.design
+    text = _read_cabling(checked) if design.cabling_path else None
+    fabric = build_fabric(design, text)
+    if isinstance(fabric, tuple):
+        raise problems_error(fabric)
+    counts = count_fabric(fabric, design)
+    if text is not None:
+        switches = sum(counts.switches.values())
+        problems = check_expect(design, counts)
+        problems += checked.technology.design.count_problems(
+            design, counts.endpoints + counts.extra_endpoints, switches
+        )
+        raise_errors(problems)
+    return Built(checked, fabric, counts)
+
+
+def _read_cabling(checked: Checked) -> str:
+    """Read the cabling list; its path is relative to the declaration."""
+    path = checked.workspace.declaration.parent / str(checked.design.cabling_path)
+    place = Place(str(path))
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_CABLING_BYTES + 1)
+        if len(data) > MAX_CABLING_BYTES:
+            raise ArtifactError(
+                "artifact.too-large", f"{path} is larger than {MAX_CABLING_BYTES} bytes", "split the fabric", place
+            )
+        return data.decode("utf-8")
+    except OSError as error:
+        raise ArtifactError(
+            "artifact.unreadable", f"{path} cannot be read: {error.strerror}", "check topology.cabling", place
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ArtifactError("artifact.not-text", f"{path} is not UTF-8 text", "save it as UTF-8", place) from error
