@@ -36,7 +36,8 @@ def simulate(
 
     A link carries any mix of flows without loss, queues or headers; a message is sent as a whole and arrives
     ``latency_us`` after its last byte left. About 100 bytes of memory per flow. ``progress`` is called several times
-    a second.
+    a second. Where thousands of dependent steps contend, rounding grows from step to step: two runs of one build give
+    the same bytes, but single times may differ visibly where the arithmetic is ordered otherwise.
 
     Raises:
         SpecError: ``spec.simulation-options``, ``spec.unreachable-pair``, ``spec.inside-host-rate``,

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.kernels.reference import chains as reference
+from weftline.kernels.chains import count_waits, invert_needs, link_queues, longest_chain
+from weftline.kernels.column import NIL
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> tuple[list[list[int]], list[int], list[int]]:
+    """Draw needs of earlier flows, queues and durations."""
+    flows = draw(st.integers(1, 12))
+    needs = [draw(st.lists(st.integers(0, flow - 1), max_size=3)) if flow else [] for flow in range(flows)]
+    queue = [draw(st.integers(NIL, 3)) for _ in range(flows)]
+    return needs, queue, [draw(st.integers(0, 9)) for _ in range(flows)]
+
+
+@given(orders(), st.integers(0, 4))
+def test_chains_are_those_of_the_recursion(order: tuple[list[list[int]], list[int], list[int]], latency: int) -> None:
+    needs, queue, duration = order
+    need_ptr = np.cumsum([0, *map(len, needs)]).astype(np.int64)
+    successor = link_queues(np.array(queue, dtype=np.int32), 4)
+    after_ptr, after_flow = invert_needs(need_ptr, np.array([n for row in needs for n in row], dtype=np.int32))
+    waiting = count_waits(need_ptr, successor)
+    assert successor.tolist() == reference.successors(queue)
+    rows = [after_flow[after_ptr[flow] : after_ptr[flow + 1]].tolist() for flow in range(len(needs))]
+    assert rows == reference.dependents(needs)
+    assert waiting.tolist() == [len(row) + (flow in reference.successors(queue)) for flow, row in enumerate(needs)]
+    longest, last, ordered = longest_chain(
+        np.array(duration, dtype=np.float64), float(latency), waiting, successor, after_ptr, after_flow
+    )
+    assert longest == reference.longest_chain(duration, latency, needs, queue)
+    assert ordered == len(needs)
+    assert 0 <= last < len(needs)
+
+
+def test_a_circle_leaves_flows_over() -> None:
+    ptr, flow = invert_needs(np.array([0, 1, 2, 2]), np.array([1, 0], dtype=np.int32))
+    successor = np.full(3, NIL, dtype=np.int32)
+    waiting = count_waits(np.array([0, 1, 2, 2]), successor)
+    longest, last, ordered = longest_chain(np.ones(3), 0.0, waiting, successor, ptr, flow)
+    assert (longest, last, ordered) == (1.0, 2, 1)
+
+
+def test_no_flow_has_no_chain() -> None:
+    none = np.empty(0, dtype=np.int32)
+    assert longest_chain(np.empty(0), 1.0, none, none, np.zeros(1, dtype=np.int64), none) == (0.0, NIL, 0)
