@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,6 +38,17 @@ def test_every_claim_is_judged_in_order(world: World) -> None:
     assert report.of == world[1].digest
     assert report.is_accepted
     assert all(check_certificate(world[0], world[1], proof) for proof in report.proofs)
+
+
+def test_reports_are_plain_values(world: World) -> None:
+    fabric = ring(4)
+    refuted = prove(fabric, clockwise_routes(fabric, 4, ties="clockwise"), ProofRules(max_hops=2))
+    assert [p.verdict for p in refuted.proofs] == [Verdict.REFUTED] * 3
+    for proof in (*world[2].proofs, *refuted.proofs):
+        told: dict[str, Any] = {"bound": proof.bound, "detail": dict(proof.detail)}
+        if proof.witness is not None:
+            told["witness"] = [proof.witness.kind, proof.witness.summary, dict(proof.witness.detail)]
+        assert json.loads(json.dumps(told)) == told
 
 
 def test_same_input_same_report(world: World) -> None:
