@@ -23,7 +23,7 @@ def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: st
     """
     for intent in intents:
         for name in (intent.device, intent.fabric):
-            if not _DEVICE.match(name):
+            if not _DEVICE.fullmatch(name):
                 raise ArtifactError(
                     "artifact.device-name",
                     f"{name[:80]!r} cannot stand in a file: a name has letters, digits, '.', '_' and '-'",
@@ -39,7 +39,7 @@ def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: st
 def _check_paths(artifacts: Sequence[Artifact]) -> None:
     seen: set[str] = set()
     for artifact in artifacts:
-        if not _PATH.match(artifact.path) or artifact.path in seen:
+        if not _PATH.fullmatch(artifact.path) or artifact.path in seen:
             raise ArtifactError(
                 "artifact.path", f"{artifact.path[:80]!r} is there twice, or no plain path", "rename the device"
             )

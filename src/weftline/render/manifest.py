@@ -12,6 +12,12 @@ from weftline.model.artifact import ArtifactSet
 
 SCHEMA = "weftline/manifest/1"
 MANIFEST = "manifest.json"
+STAGING = ".weftline-staging"
+"""Below the folder: the new set while it is being written."""
+READY = ".weftline-ready"
+"""The new set once it is whole; a run that was killed after this point is finished by the next one."""
+FILES = "files"
+"""Below STAGING and READY: the files under their paths."""
 _PATH = re.compile(r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,62}/){0,7}[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 
 
@@ -65,7 +71,7 @@ def read_manifest(content: bytes, file: str) -> Manifest:
             ManifestEntry(str(i["path"]), str(i["digest"]), int(i["size"]), str(i["device"]), str(i["vendor"]))
             for i in data["files"]
         )
-        if not all(_PATH.match(entry.path) for entry in files):
+        if not all(_PATH.fullmatch(entry.path) for entry in files):
             raise ValueError("path")  # noqa: TRY301
         return Manifest(str(data["of"]), bool(data["forced"]), tuple(str(note) for note in data["notes"]), files)
     except (ValueError, KeyError, TypeError, RecursionError) as error:

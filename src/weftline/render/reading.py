@@ -6,16 +6,19 @@ from pathlib import Path
 
 from weftline.errors import ArtifactError, Place, Problem
 from weftline.model.artifact import Artifact, ArtifactSet
-from weftline.render.manifest import MANIFEST, read_manifest
+from weftline.render.manifest import FILES, MANIFEST, READY, read_manifest
 
 
 def read(folder: Path) -> tuple[ArtifactSet, tuple[Problem, ...]]:
     """Read what a manifest names; a file that is gone or differs from its digest is a problem, and is read still.
 
+    Where a run was killed, the last whole set is read: the old one, or the new one with what of it is not yet in place.
+
     Raises:
         ArtifactError: ``artifact.manifest`` when the folder has no readable manifest.
     """
-    path = folder / MANIFEST
+    ready = folder / READY
+    path = ready / MANIFEST if (ready / MANIFEST).is_file() else folder / MANIFEST
     try:
         manifest = read_manifest(path.read_bytes(), str(path))
     except OSError as error:
@@ -29,8 +32,10 @@ def read(folder: Path) -> tuple[ArtifactSet, tuple[Problem, ...]]:
     problems: list[Problem] = []
     for entry in manifest.files:
         where = Place(str(folder / entry.path))
+        waiting = ready / FILES / entry.path
         try:
-            artifact = Artifact(entry.path, (folder / entry.path).read_bytes(), entry.device, entry.vendor)
+            content = (waiting if waiting.is_file() else folder / entry.path).read_bytes()
+            artifact = Artifact(entry.path, content, entry.device, entry.vendor)
         except OSError as error:
             problems.append(Problem("artifact.missing", f"{where} cannot be read: {error.strerror}", "", where))
             continue

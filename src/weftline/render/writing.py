@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Generator
@@ -11,12 +12,17 @@ from pathlib import Path
 
 from weftline.errors import ArtifactError, Place
 from weftline.model.artifact import ArtifactSet
-from weftline.render.manifest import MANIFEST, Manifest, make_manifest, read_manifest, write_manifest
+from weftline.render.manifest import (
+    FILES,
+    MANIFEST,
+    READY,
+    STAGING,
+    Manifest,
+    make_manifest,
+    read_manifest,
+    write_manifest,
+)
 
-STAGING = ".weftline-staging"
-"""Below the folder: the new set while it is being written."""
-READY = ".weftline-ready"
-"""The new set once it is whole; a run that was killed after this point is finished by the next one."""
 MAX_MANIFEST_BYTES = 256 * 1024 * 1024
 
 
@@ -31,11 +37,11 @@ def write(artifacts: ArtifactSet, folder: Path, *, forced: bool) -> Manifest:
 
     Raises:
         ArtifactError: ``artifact.foreign-folder`` when the folder holds files but no manifest, ``artifact.symlink``
-            when a path leads through a symbolic link, ``artifact.unwritable`` when the system refuses.
+            when a path leads through a symbolic link, ``artifact.busy`` when another run writes there,
+            ``artifact.unwritable`` when the system refuses.
     """
     manifest = make_manifest(artifacts, forced=forced)
-    with _explained(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    with _explained(folder), _alone(folder):
         _recover(folder)
         old = _read_old(folder)
         _check_places(folder, artifacts, old)
@@ -63,6 +69,22 @@ def _explained(folder: Path) -> Generator[None]:
         ) from error
 
 
+@contextlib.contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Make the folder and hold it; the system lets go of it when a run ends, however it ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            message = f"another run is writing into {folder}"
+            raise ArtifactError("artifact.busy", message, "wait for it to end", Place(str(folder))) from error
+        yield
+    finally:
+        os.close(handle)
+
+
 def _recover(folder: Path) -> None:
     """Drop a set that was not whole, and bring one that was to its end."""
     for name in (STAGING, READY):
@@ -88,7 +110,9 @@ def _read_old(folder: Path) -> Manifest | None:
             )
         return None
     if path.stat().st_size > MAX_MANIFEST_BYTES:
-        raise ArtifactError("artifact.manifest", f"{path} is no manifest of Weftline", "", Place(str(path)))
+        message = f"{path} has more than {MAX_MANIFEST_BYTES:,} bytes: it is no manifest of Weftline"
+        hint = "give a folder that is empty or was written by Weftline"
+        raise ArtifactError("artifact.manifest", message, hint, Place(str(path)))
     return read_manifest(path.read_bytes(), str(path))
 
 
@@ -129,7 +153,7 @@ def _stage(folder: Path, artifacts: ArtifactSet, manifest: Manifest) -> None:
     staging.mkdir()
     try:
         for artifact in artifacts.artifacts:
-            target = staging / "files" / artifact.path
+            target = staging / FILES / artifact.path
             target.parent.mkdir(parents=True, exist_ok=True)
             _write_file(target, artifact.content)
         _write_file(staging / MANIFEST, write_manifest(manifest))
@@ -162,7 +186,7 @@ def _finish(folder: Path) -> None:
     if (ready / MANIFEST).exists():
         new = read_manifest((ready / MANIFEST).read_bytes(), str(ready / MANIFEST))
         for entry in new.files:
-            source, target = ready / "files" / entry.path, _check_parents(folder, entry.path)
+            source, target = ready / FILES / entry.path, _check_parents(folder, entry.path)
             if source.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source.replace(target)

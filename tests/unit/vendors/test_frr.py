@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,3 +77,28 @@ def test_frr_knows_every_line(device: str, tmp_path: Path) -> None:
 def test_frr_refuses_a_broken_line(tmp_path: Path) -> None:
     is_accepted, _ = accepts(MADE.text(PATH).replace("maximum-paths", "maximum-pths"), tmp_path)
     assert not is_accepted
+
+
+BGPD = Path("/usr/lib/frr/bgpd")
+ELSEWHERE = ("no zebra", "service integrated", " ipv6 nd", " no ipv6 nd", "hostname")
+"""Lines of the integrated file that are for the other daemons."""
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(not BGPD.exists() or os.geteuid() != 0, reason="frr is not installed, or this is not root")
+@pytest.mark.parametrize(("path", "is_damaged"), [(PATH, False), (PATH, True), ("switches/spine-01/frr.conf", False)])
+def test_bgpd_carries_out_every_line(path: str, is_damaged: bool) -> None:
+    """The daemon reads its file and ends; unlike the shell it refuses what makes no sense."""
+    folder = Path(tempfile.mkdtemp(prefix="weftline-frr-"))
+    try:
+        lines = [line for line in MADE.text(path).splitlines() if not line.startswith(ELSEWHERE)]
+        text = "\n".join(lines) + "\n"
+        (folder / "bgpd.conf").write_text(text.replace("remote-as 4", "remote-as 44") if is_damaged else text)
+        shutil.chown(folder, "frr", "frr")
+        sockets = ["--vty_socket", str(folder), "-z", str(folder / "zserv.api"), "-i", str(folder / "pid"), "-p", "0"]
+        command = [str(BGPD), "-C", "-f", str(folder / "bgpd.conf"), "-u", "frr", "-g", "frr", *sockets]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        said = done.stdout + done.stderr
+        assert ("Config Failed" in said) is is_damaged, said
+    finally:
+        shutil.rmtree(folder)

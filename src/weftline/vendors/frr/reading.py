@@ -64,7 +64,7 @@ def _observe_switch(artifact: Artifact) -> ObservedConfig:
         if text in _KNOWN or text in _NEEDED:
             continue
         for pattern, read in _LINES:
-            match = pattern.match(text)
+            match = pattern.fullmatch(text)
             if match is not None:
                 read(file, match, where)
                 break

@@ -89,7 +89,7 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
         seen.add(name)
         if name == "NCCL_IB_HCA":
             devices = value.removeprefix("=").split(",")
-            if value[:1] != "=" or not all(_DEVICE.match(device) for device in devices):
+            if value[:1] != "=" or not all(_DEVICE.fullmatch(device) for device in devices):
                 reading.report("artifact.out-of-range", f"{value[:60]!r} is no exact list of devices", where)
             else:
                 facts.append(Fact("host.devices", tuple(device.partition(":")[0] for device in devices), where))
@@ -108,7 +108,7 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
 def _read_settings(content: bytes, reading: Reading) -> list[Fact]:
     facts: list[Fact] = []
     for line, text in reading.lines(content):
-        match = _SETTING.match(text)
+        match = _SETTING.fullmatch(text)
         if match is None:
             reading.report("artifact.unreadable-line", "line is no setting", reading.place(line))
         else:

@@ -68,7 +68,7 @@ def _read_addresses(content: bytes, reading: Reading) -> list[Fact]:
 def _read_names(content: bytes, reading: Reading) -> list[Fact]:
     facts: list[Fact] = []
     for number, text in reading.lines(content):
-        match = _NAME_LINE.match(text)
+        match = _NAME_LINE.fullmatch(text)
         if match is None:
             reading.report("artifact.unreadable-line", "line is no GUID with a name", reading.place(number))
         else:
@@ -127,13 +127,13 @@ def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
     found: dict[int, _Members] = {}
     for number, text in reading.lines(content):
         where = reading.place(number)
-        match = _RULE.match(text)
+        match = _RULE.fullmatch(text)
         if match is None:
             message = "line is no complete rule; OpenSM would drop the whole file and join everybody"
             reading.report("artifact.unreadable-line", message, where)
             continue
         key = int(match["key"], 16)
-        default = _DEFAULT.match(match["members"])
+        default = _DEFAULT.fullmatch(match["members"])
         if match["name"] == "Default" and default is not None:
             facts.append(Fact("isolation.default_key", key, where))
             facts.append(Fact("isolation.default_membership", default[1], where))

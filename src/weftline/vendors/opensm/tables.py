@@ -84,7 +84,7 @@ def read_table(content: bytes, reading: Reading) -> ForwardingTable:
 
 def _read_block(content: bytes, line: int, reading: Reading) -> _Block | None:
     head, _, body = content.partition(b"\n")
-    match = _HEADER.match(head)
+    match = _HEADER.fullmatch(head)
     if match is None:
         reading.report("artifact.unreadable-line", "header of a switch is not readable", reading.place(line))
         return None

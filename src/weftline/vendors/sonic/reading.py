@@ -46,7 +46,7 @@ def _read_device(file: SwitchFile) -> None:
 def _read_ports(file: SwitchFile) -> None:
     for name, row in file.rows("PORT").items():
         where = f"PORT.{name}"
-        match = _ALIAS.match(row.get("alias", ""))
+        match = _ALIAS.fullmatch(row.get("alias", ""))
         if match is None or int(match[1]) in file.number.values():
             file.blame("artifact.unreadable-line", "alias does not say which port it is", f"{where}.alias")
             continue
@@ -67,7 +67,7 @@ def _read_cables(file: SwitchFile) -> None:
     for name, row in file.rows("CABLE_LENGTH").items():
         for port, text in row.items():
             where = f"CABLE_LENGTH.{name}.{port}"
-            match = _LENGTH.match(text)
+            match = _LENGTH.fullmatch(text)
             if match is None:
                 file.blame("artifact.out-of-range", f"{text[:40]!r} is no length in metres", where)
             elif _knows_port(file, port, where):
