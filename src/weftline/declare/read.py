@@ -67,7 +67,7 @@ def parse_spec(data: bytes, path: Path) -> Declaration | tuple[Problem, ...]:
     places = Places(file, tree.root)
     content = plain(tree.root)
     if content is None:
-        return order_problems([*problems, _empty(file)], file)
+        return order_problems(problems or [_empty(file)], file)
     try:
         spec = FabricSpec.model_validate(content)
     except ValidationError as error:

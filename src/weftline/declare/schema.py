@@ -5,10 +5,11 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
+from pydantic import TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from weftline.declare.own import PART_MODELS
-from weftline.model.spec import FabricSpec
+from weftline.model.spec import MAX_OWN_PARTS, FabricSpec, PartName
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -19,7 +20,7 @@ def spec_schema() -> dict[str, Any]:
     _, definitions = models_json_schema(models)  # pyright: ignore[reportArgumentType]
     shapes: dict[str, Any] = definitions["$defs"]
     spec: dict[str, Any] = shapes.pop("FabricSpec")
-    name = spec["properties"]["parts"]["additionalProperties"]["propertyNames"]
+    name = TypeAdapter[str](PartName).json_schema()
     for model in PART_MODELS.values():
         _make_partial(shapes[model.__name__])
     spec["properties"]["parts"] = {
@@ -31,6 +32,7 @@ def spec_schema() -> dict[str, Any]:
             kind: {
                 "type": "object",
                 "description": f"Your own {kind}, by name.",
+                "maxProperties": MAX_OWN_PARTS,
                 "propertyNames": name,
                 "additionalProperties": {"$ref": f"#/$defs/{model.__name__}"},
             }

@@ -8,6 +8,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 AUTO: Final = "auto"
 MAX_HOSTS: Final = 1_000_000
+MAX_OWN_PARTS: Final = 200
+"""Parts of one kind that a declaration may bring along."""
 Auto = Literal["auto"]
 Count = Annotated[int, Field(strict=True, ge=1, le=MAX_HOSTS)]
 Expected = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
@@ -17,6 +19,7 @@ PartName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0
 Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Claim = Literal["reach", "deadlock", "balance"]
 PartKind = Literal["switches", "nics", "hosts", "cables"]
+OwnParts = Annotated[dict[PartName, dict[str, object]], Field(max_length=MAX_OWN_PARTS)]
 
 
 def _as_text(value: object) -> object:
@@ -266,7 +269,7 @@ class FabricSpec(Section):
     )
     policy: PolicySection = Field(default=PolicySection(), description="Choices that are the operator's own.")
     expect: ExpectSection = Field(default=ExpectSection(), description="Counts of a plan that must be reproduced.")
-    parts: dict[PartKind, dict[PartName, dict[str, object]]] = Field(
+    parts: dict[PartKind, OwnParts] = Field(
         default={},
         description="Parts of your own, in the form of the catalogue. A part of a known name, or with base: NAME, "
         "keeps the figures that are not given here.",

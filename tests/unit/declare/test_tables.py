@@ -57,3 +57,23 @@ def test_resolves_as_the_table_counts(row: dict[str, Any]) -> None:
     assert design.spec.hosts.count * design.gpus == expect["gpus"]
     assert design.unit_size == declared["hosts_per_su"]
     assert design.host_leaf.links == design.leaf_spine.links == declared.get("planes", 1)
+
+
+ERRATA = (
+    ("spine-core cables without cores", "count: 128, unit_size: 32", "", "spine_core: 1024"),
+    ("56 units for 2,048 hosts", "count: 2048, unit_size: 32", "", "units: 56"),
+    ("9,216 GPUs of 1,296 hosts", "count: 1296, unit_size: 72, rate_gbps: 800", "", "gpus: 9216"),
+    ("four switches for 2,048 GPUs", "count: 256, unit_size: 32", "", "leaf: 4"),
+    ("48 ports on a 40-port leaf", "count: 20, rails: 2, unit_size: 20, rate_gbps: 200",
+     "kind: fat-tree, leaf: QM8700, oversubscription: 5", "leaf: 1"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "hosts", "topology", "expect"), ERRATA)
+def test_what_sources_got_wrong_can_be_declared(name: str, hosts: str, topology: str, expect: str) -> None:
+    """Compiling refuses them with the arithmetic; a declaration must be able to say them."""
+    text = "fabric: {name: t}\ntechnology: infiniband\n"
+    text += f"hosts: {{{hosts}}}\ntopology: {{{topology}}}\nexpect: {{{expect}}}\n"
+    found = parse_spec(text.encode(), Path("table.yaml"))
+    assert isinstance(found, Declaration), (name, found)
+    assert isinstance(resolve_spec(found, CATALOG), ResolvedSpec)
