@@ -88,7 +88,9 @@ class CablePart(Part):
     links: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
         default=1, description="Links that one cable carries."
     )
-    medium: Literal["copper", "multimode", "singlemode", "active-optical"] = Field(description="What carries the signal.")
+    medium: Literal["copper", "multimode", "singlemode", "active-optical"] = Field(
+        description="What carries the signal."
+    )
     max_length_m: Positive | None = Field(default=None, description="Longest length in metres.")
     power_w: Positive | None = Field(default=None, description="Power of the module at one end, in watts.")
 
