@@ -10,7 +10,8 @@ import numpy as np
 from weftline.errors import InternalError
 from weftline.kernels.chains import count_waits
 from weftline.kernels.column import F64, I32, I64, NIL
-from weftline.kernels.fluid import (
+from weftline.kernels.fluid import STUCK, advance
+from weftline.kernels.sharing import (
     ENTRY_COLUMNS,
     FREE,
     HEAD,
@@ -20,12 +21,13 @@ from weftline.kernels.fluid import (
     RESOURCE_COLUMNS,
     SENT,
     SLOT_COLUMNS,
-    STUCK,
-    advance,
+    STAMP,
 )
 
 SLICE = 65_536
 """Flows per call of the kernel: a fraction of a second, so that progress is seen and an interrupt is heard."""
+FIRST_STAMP = 0
+"""Where the kernel's stamps start."""
 
 Progress = Callable[[int, int], None]
 """Called with the number of flows that have been sent, and of all flows."""
@@ -65,7 +67,7 @@ def run_fluid(load: Load, latency_us: float, progress: Progress | None) -> tuple
     first = np.flatnonzero(waiting == 0)
     ready[: len(first)] = first
     number = np.zeros(NUMBERS, dtype=np.int64)
-    number[READY], number[FREE] = len(first), load.slots
+    number[READY], number[FREE], number[STAMP] = len(first), load.slots, FIRST_STAMP
     state = (
         load.flow_path, load.flow_size, load.successor, waiting, load.after_ptr, load.after_flow, start, sent,
         np.empty(flows, dtype=np.int32), ready, load.path_ptr, load.path_resource, load.path_cap, load.capacity,

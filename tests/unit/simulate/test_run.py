@@ -148,6 +148,16 @@ def test_progress_is_told_in_slices(star: tuple[Fabric, Routes], monkeypatch: py
     assert simulate(flows, *star, SimOptions(1.0)).finish_us.tobytes() == result.finish_us.tobytes()
 
 
+def test_stamps_that_start_again_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = make_fabric(hosts=16, rails=1, ports=8)
+    routes = compute_routes(fabric, "ecmp", to_switches=False)
+    flows = expand(Collective("all-to-all", "ring", 2**20, 16), place_ranks(fabric, 16, "random", 1))
+    result = simulate(flows, fabric, routes, SimOptions(1.0))
+    for offset in (0, 7, 40):
+        monkeypatch.setattr("weftline.simulate.fluid.FIRST_STAMP", 2_000_000_000 - offset)
+        assert simulate(flows, fabric, routes, SimOptions(1.0)).finish_us.tobytes() == result.finish_us.tobytes()
+
+
 def test_progress_may_stop_the_run(star: tuple[Fabric, Routes]) -> None:
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
