@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from tests.tables import minimal_routes
-from tests.unit.prove.cases import judge
 from weftline.adopt import build_fabric, read_discovery
 from weftline.formats.ibnetdiscover import Discovery
 from weftline.model.fabric import Fabric
-from weftline.model.proof import Verdict
-from weftline.prove import check_certificate
+from weftline.model.proof import ProofRules, Verdict
+from weftline.prove import check_certificate, prove
 from weftline.route import compute_routes
+
+
+FEW_SHIFTS = ProofRules(all_shifts_up_to=1, sample_shifts=2)
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +32,16 @@ def spines_with_endpoints(corpus: Path) -> Fabric:
 def test_spread_minimal_hops_lock_between_spines(spines_with_endpoints: Fabric) -> None:
     fabric = spines_with_endpoints
     spread = minimal_routes(fabric, tie=lambda row, d, ports: [ports[(d + row) % len(ports)]])
-    proof = judge(fabric, spread, "deadlock")
-    assert proof.verdict is Verdict.REFUTED
-    assert proof.witness is not None
-    assert any("SPINE" in step["source_switch"] for step in proof.witness.detail["steps"])
-    assert judge(fabric, spread, "reach").verdict is Verdict.PROVED
+    reach, deadlock, _ = prove(fabric, spread, FEW_SHIFTS).proofs
+    assert reach.verdict is Verdict.PROVED
+    assert deadlock.verdict is Verdict.REFUTED
+    assert deadlock.witness is not None
+    assert any("SPINE" in step["source_switch"] for step in deadlock.witness.detail["steps"])
 
 
 def test_up_and_down_is_free_and_reaches_all(spines_with_endpoints: Fabric) -> None:
     fabric = spines_with_endpoints
     routes = compute_routes(fabric, "updown", to_switches=True)
-    for claim in ("reach", "deadlock"):
-        proof = judge(fabric, routes, claim)
+    for proof in prove(fabric, routes, FEW_SHIFTS).proofs[:2]:
         assert proof.verdict is Verdict.PROVED
         assert check_certificate(fabric, routes, proof)
