@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.fabrics import make_design, make_fabric
-from weftline.expect import predict_job
+from weftline.expect import job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
 from weftline.model.result import JobPrediction
 from weftline.model.spec import JobSpec
@@ -66,3 +66,15 @@ def test_a_job_without_data_parallelism_has_no_all_reduce() -> None:
     _, job = predict(JOB.model_copy(update={"tensor_parallel": 16}))
     assert (job.allreduce_us, job.busbw_gbytes_per_s) == (0.0, None)
     assert job.step_us == job.compute_us
+
+
+def test_the_closed_form_stands_in_for_a_simulation_without_contention() -> None:
+    design, simulated = predict(JOB.model_copy(update={"tensor_parallel": 2}))
+    fabric = make_fabric("rail-optimised", hosts=4, rails=4, ports=16)
+    traffic = job_collectives(design, fabric, 0)
+    form = job_closed_form(design, traffic, 1.0, 450.0)
+    assert form.time_us == pytest.approx(simulated.allreduce_us, rel=1e-9)
+    job = predict_job(design, 0, traffic, form)
+    assert job.step_us == pytest.approx(simulated.step_us)
+    wanted = "the all-reduce is not simulated: 2(g-1)(M/(g V) + L) + 2(H-1)(M/(g H B) + L) without contention"
+    assert wanted in job.assumptions
