@@ -14,7 +14,6 @@ from weftline.model.proof import ProofRules, Verdict
 from weftline.prove import check_certificate, prove
 from weftline.route import compute_routes
 
-
 FEW_SHIFTS = ProofRules(all_shifts_up_to=1, sample_shifts=2)
 
 
