@@ -155,25 +155,22 @@ def _stage(folder: Path, artifacts: ArtifactSet, manifest: Manifest) -> None:
         for artifact in artifacts.artifacts:
             target = staging / FILES / artifact.path
             target.parent.mkdir(parents=True, exist_ok=True)
-            _write_file(target, artifact.content)
-        _write_file(staging / MANIFEST, write_manifest(manifest))
-        _flush_folder(staging)
+            target.write_bytes(artifact.content)
+        (staging / MANIFEST).write_bytes(write_manifest(manifest))
+        # Flushed after all are written: the system then writes them together, many times quicker than one by one.
+        for artifact in artifacts.artifacts:
+            _flush(staging / FILES / artifact.path)
+        _flush(staging / MANIFEST)
+        _flush(staging)
     except OSError:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     staging.rename(folder / READY)
-    _flush_folder(folder)
+    _flush(folder)
 
 
-def _write_file(target: Path, content: bytes) -> None:
-    with target.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -197,7 +194,7 @@ def _finish(folder: Path) -> None:
                 if entry.path not in kept:
                     _remove(folder, entry.path)
         (ready / MANIFEST).replace(old)
-        _flush_folder(folder)
+        _flush(folder)
     shutil.rmtree(ready)
 
 

@@ -37,7 +37,10 @@ HOST_SETTINGS = (
     SettingIntent("net.ipv4.conf.all.arp_ignore", "1"),
     SettingIntent("net.ipv4.conf.all.rp_filter", "2"),
 )
-NOTE_MACS = "NICs are named mlx5_0, mlx5_1, ... in rail order; bind the inventory's own names before deployment"
+NOTE_MACS = (
+    "NIC names (mlx5_0, mlx5_1, ... in rail order) and MACs are placeholders; bind the inventory's own before "
+    "deployment"
+)
 NOTE_BUFFERS = (
     "headroom and pools are the platform's own: SONiC derives them from PORT speed and CABLE_LENGTH; keep its "
     "BUFFER tables and merge these files into the running configuration"
