@@ -1,20 +1,16 @@
-"""Every command, declaration and Python block of the documentation runs."""
+"""Every command, declaration and Python block of the documentation runs, and prints what is quoted."""
 
 from __future__ import annotations
 
-import contextlib
-import io
 import re
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.architecture import source
+from tests.architecture import console, source
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"^\$ (?:\.venv/bin/)?weftline (.*?)(?:\s+# exit (\d+))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -47,21 +43,27 @@ def with_blocks(*languages: str) -> list[object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", with_blocks("console"))
-def test_commands_run(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Commands run in order in a folder with the examples; ``# exit 2`` behind a command says what to expect."""
-    from weftline.cli.main import call
+def test_commands_run_and_print_what_is_quoted(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands run in order in a folder with the examples; ``# exit 2`` behind a command says what to expect.
 
-    (tmp_path / "examples").mkdir()
-    examples = [path for path in (source.ROOT / "examples").iterdir() if path.is_file()]
-    for example in examples:
-        (tmp_path / "examples" / example.name).write_bytes(example.read_bytes())
+    After a change of what a command prints: ``python -m tests.architecture.console PAGE`` renews the page.
+    """
+    console.prepare(tmp_path, page.path.read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
     for block in page.blocks("console"):
-        for command, status in COMMAND.findall(block):
-            talk = io.StringIO()
-            with contextlib.redirect_stdout(talk), contextlib.redirect_stderr(talk):
-                done = call(shlex.split(command))
-            assert done == int(status or 0), f"weftline {command}\n{talk.getvalue()[-2000:]}"
+        for step in console.read_steps(block):
+            status, printed = console.run(step)
+            shown = "\n".join(printed)
+            assert status == step.status, f"{step.line}\n{shown}"
+            assert console.agrees(step.quoted, printed), f"{step.line} prints something else than is quoted:\n{shown}"
+
+
+def test_a_wrong_quotation_is_found() -> None:
+    printed = ["one", "two", "three"]
+    assert console.agrees((), printed)
+    assert console.agrees(("one", "...", "three"), printed)
+    assert not console.agrees(("one", "three"), printed)
+    assert not console.agrees(("...", "four"), printed)
 
 
 @pytest.mark.parametrize("page", with_blocks("yaml"))
