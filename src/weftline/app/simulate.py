@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+import numpy as np
+
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
-from weftline.errors import UsageError
-from weftline.expect import predict_job
+from weftline.errors import SpecError, UsageError
+from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
-from weftline.model.result import JobPrediction, SimOptions, SimResult
+from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
 from weftline.model.traffic import Algorithm, Collective, CollectiveKind, Flows
 from weftline.schedule import bus_bandwidth, expand, expand_job, job_collectives, place_ranks
 from weftline.simulate import simulate
 from weftline.units import format_size, parse_size
 
 DEFAULT_SIZE = "1GiB"
+CLOSED = "closed-form"
+"""Fidelity of a time that arithmetic gave."""
+MAX_DEFAULT_FLOWS = 4_000_000
+"""Flows that a load nobody spelt out may take, about ten seconds; above that the closed form stands in."""
 Order = Literal["order", "random"]
 
 
@@ -52,6 +59,11 @@ class Simulated:
     result: SimResult
     busbw_gbytes_per_s: float | None
     prediction: JobPrediction | None
+
+    @property
+    def has_loads(self) -> bool:
+        """Whether the bytes on each link are known; a closed form knows none."""
+        return self.result.fidelity != CLOSED
 
 
 def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent) -> Simulated:
@@ -90,9 +102,13 @@ def _simulate_job(routed: Routed, choice: LoadChoice, progress: Progress) -> Sim
     design, fabric = routed.built.checked.design, routed.built.fabric
     progress("laying out the job", None)
     traffic = job_collectives(design, fabric, 0)
-    flows = expand_job(traffic)
-    result = _run(routed, flows, choice, progress)
-    prediction = predict_job(design, 0, traffic, result)
+    latency, _ = _latency(routed, choice)
+
+    def estimate() -> ClosedForm:
+        return job_closed_form(design, traffic, latency, _inside_rate(design))
+
+    result, count = _run(routed, lambda: expand_job(traffic), estimate, choice, progress)
+    prediction = predict_job(design, 0, traffic, estimate() if result.fidelity == CLOSED else result)
     groups, members = traffic.group_rank.shape
     title = (
         f"job {traffic.job}: {groups} all-reduce{'s' if groups > 1 else ''} at once of "
@@ -104,7 +120,7 @@ def _simulate_job(routed: Routed, choice: LoadChoice, progress: Progress) -> Sim
         traffic.collective,
         "order",
         choice.seed,
-        flows.count,
+        count,
         result,
         prediction.busbw_gbytes_per_s,
         prediction,
@@ -120,26 +136,71 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
     order = cast("Order", choice.placement or "order")
     placement = place_ranks(routed.built.fabric, choice.ranks, order, choice.seed)
     collective = Collective(kind, algorithm, parse_size(choice.size or DEFAULT_SIZE), placement.ranks)
-    flows = expand(collective, placement)
-    result = _run(routed, flows, choice, progress)
+    latency, _ = _latency(routed, choice)
+    design = routed.built.checked.design
+
+    def estimate() -> ClosedForm:
+        return closed_form(
+            collective,
+            rate_gbps=design.rate_gbps * routed.built.fabric.planes,
+            latency_us=latency,
+            ranks_per_host=design.rails,
+            inside_host_gbytes_per_s=_inside_rate(design),
+        )
+
+    result, count = _run(routed, lambda: expand(collective, placement), estimate, choice, progress)
     title = (
         f"{kind} of {format_size(collective.size_bytes)} over {collective.ranks} ranks, {algorithm}, placed by {order}"
     )
     busbw = bus_bandwidth(collective, result.total_us)
-    return Simulated(title, routed.routes.digest, collective, order, choice.seed, flows.count, result, busbw, None)
+    return Simulated(title, routed.routes.digest, collective, order, choice.seed, count, result, busbw, None)
 
 
-def _run(routed: Routed, flows: Flows, choice: LoadChoice, progress: Progress) -> SimResult:
-    design = routed.built.checked.design
+def _run(
+    routed: Routed,
+    expand_flows: Callable[[], Flows],
+    estimate: Callable[[], ClosedForm],
+    choice: LoadChoice,
+    progress: Progress,
+) -> tuple[SimResult, int]:
+    """Simulate, or take the closed form where nobody asked for a load that is too large; also counts the flows."""
     latency, source = _latency(routed, choice)
-    options = SimOptions(latency, _inside_rate(design), choice.seed)
+    said = f"message latency {latency:g} us: {source}"
+    try:
+        flows = expand_flows()
+    except SpecError as error:
+        if error.code != "spec.too-many-flows" or not choice.is_job:
+            raise
+        return _as_result(estimate(), routed.built.fabric.port_count, said), 0
+    if choice.is_job and flows.count > MAX_DEFAULT_FLOWS:
+        return _as_result(estimate(), routed.built.fabric.port_count, said), 0
+    options = SimOptions(latency, _inside_rate(routed.built.checked.design), choice.seed)
 
     def advance(done: int, total: int) -> None:
         progress("simulating", done / max(total, 1))
 
     progress("simulating", None)
     result = simulate(flows, routed.built.fabric, routed.routes, options, advance)
-    return replace(result, assumptions=(*result.assumptions, f"message latency {latency:g} us: {source}"))
+    return replace(result, assumptions=(*result.assumptions, said)), flows.count
+
+
+def _as_result(closed: ClosedForm, ports: int, said: str) -> SimResult:
+    """Show a closed form as a result without flows."""
+    return SimResult(
+        fidelity=CLOSED,
+        start_us=np.empty(0),
+        finish_us=np.empty(0),
+        total_us=closed.time_us,
+        bound_low_us=closed.bound_low_us,
+        bound_name="bytes of the busiest port at its rate, without latency",
+        port_bytes=np.zeros(ports),
+        assumptions=(
+            f"not simulated, since it is more than {MAX_DEFAULT_FLOWS:,} flows: {closed.formula}, without contention",
+            "the balance proof bounds the load of a link; weftline simulate --ranks N simulates a part",
+            f"most of the time goes to: {closed.binds}",
+            said,
+        ),
+    )
 
 
 def _latency(routed: Routed, choice: LoadChoice) -> tuple[float, str]:

@@ -44,7 +44,7 @@ def check_count(transfers: int, planes: int, what: str) -> None:
         raise SpecError(
             "spec.too-many-flows",
             f"{what} is {transfers:,} messages on {planes} planes, more than {MAX_FLOWS:,} flows",
-            "simulate fewer ranks, or the algorithm hierarchical",
+            "simulate fewer ranks",
         )
 
 

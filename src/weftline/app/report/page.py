@@ -24,6 +24,7 @@ from weftline.units import format_busbw, format_size, format_time_us
 MAX_SAMPLE_LINES = 160
 MAX_SAMPLE_BYTES = 48_000
 MAX_BUSIEST = 12
+MAX_FILES = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +114,17 @@ def _load_part(source: ReportInput) -> dict[str, object]:
     fabric = source.proved.routed.built.fabric
     result = source.simulated.result
     share = port_share(fabric, result.port_bytes, result.total_us)
-    picture = gather_picture(fabric, share)
-    order = np.lexsort((np.arange(fabric.port_count), -share))[:MAX_BUSIEST]
     worst, words = _worst_shift(source.proved)
+    known = source.simulated.has_loads
+    picture = gather_picture(fabric, share if known or worst is None else worst)
+    order = np.lexsort((np.arange(fabric.port_count), -share))[:MAX_BUSIEST]
     return {
         "topology": Markup(draw_topology(picture)),  # noqa: S704  (our own SVG, escaped there)
         "gathered": any(box.nodes > 1 and box.row for box in picture.boxes),
         "legend": Markup(_legend()),  # noqa: S704
-        "load_of": source.simulated.title,
-        "maps": [_show_map(heat) for heat in gather_heat_maps(fabric, share)],
+        "load_of": source.simulated.title if known else "the worst shift permutation",
+        "maps": [_show_map(heat) for heat in gather_heat_maps(fabric, share)] if known else [],
+        "maps_reason": "" if known else "The job was not simulated, so the load of each link in it is not known.",
         "worst_maps": [] if worst is None else [_show_map(heat) for heat in gather_heat_maps(fabric, worst)],
         "worst_text": words,
         "busiest": [
@@ -233,8 +236,10 @@ def _file_part(source: ReportInput) -> dict[str, object]:
     return {
         "files": [
             {"path": artifact.path, "size": format_size(len(artifact.content)), "digest": artifact.digest}
-            for artifact in artifacts
+            for artifact in artifacts[:MAX_FILES]
         ],
+        "file_count": f"{len(artifacts):,}",
+        "files_left": max(0, len(artifacts) - MAX_FILES),
         "samples": samples,
         "files_folder": source.files_folder,
         "files_reason": source.files_reason,
