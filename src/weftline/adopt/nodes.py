@@ -41,7 +41,9 @@ def prepare(discovery: Discovery, log: ProblemLog) -> Work:
     """Join cables, and sort nodes into hosts, extra endpoints and switches."""
     records = index_nodes(discovery.nodes, log)
     cables = join_cables(records, log)
-    lit = {ref for cable in cables for ref in (cable.a, cable.b)}
+    lit: dict[int, list[int]] = {}
+    for at, number in sorted(ref for cable in cables for ref in (cable.a, cable.b)):
+        lit.setdefault(at, []).append(number)
     switches = [at for at, record in enumerate(records) if record.kind == "switch"]
     extras = [at for at, record in enumerate(records) if is_extra(record)]
     apart = {*switches, *extras}
@@ -53,14 +55,9 @@ def prepare(discovery: Discovery, log: ProblemLog) -> Work:
     return Work(records, cables, named, _extras(records, extras, lit), switches)
 
 
-def _lit_ports(records: list[NodeRecord], member: int, lit: set[tuple[int, int]]) -> list[int]:
-    """List the wired ports of an adapter, also those that only the far end lists."""
-    return [number for number in range(1, records[member].port_count + 1) if (member, number) in lit]
-
-
-def _hosts(records: list[NodeRecord], groups: list[HostGroup], lit: set[tuple[int, int]]) -> list[Node]:
+def _hosts(records: list[NodeRecord], groups: list[HostGroup], lit: dict[int, list[int]]) -> list[Node]:
     """Make hosts; ports are numbered by adapter, then by port of the adapter, alike on hosts of equal adapters."""
-    wired = [[_lit_ports(records, member, lit) for member in group.members] for group in groups]
+    wired = [[lit.get(member, []) for member in group.members] for group in groups]
     width: dict[tuple[int, ...], int] = {}
     is_named = [split_adapter(records[group.members[0]].description) is not None for group in groups]
     for group, ports, named in zip(groups, wired, is_named, strict=True):
@@ -79,11 +76,11 @@ def _hosts(records: list[NodeRecord], groups: list[HostGroup], lit: set[tuple[in
     return nodes
 
 
-def _extras(records: list[NodeRecord], members: list[int], lit: set[tuple[int, int]]) -> list[Node]:
+def _extras(records: list[NodeRecord], members: list[int], lit: dict[int, list[int]]) -> list[Node]:
     """Make the extra endpoints, one per adapter."""
     names = unique_names([(plain_name(records[at].description), records[at].key) for at in members])
     nodes = [
-        Node(NodeKind.EXTRA, name, (at,), tuple((number, at, number) for number in _lit_ports(records, at, lit)))
+        Node(NodeKind.EXTRA, name, (at,), tuple((number, at, number) for number in lit.get(at, [])))
         for name, at in zip(names, members, strict=True)
     ]
     return sorted(nodes, key=lambda node: natural(node.name))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from weftline.errors import Problem
 from weftline.formats.speed import LANE_GBPS, WIDTHS
-from weftline.formats.text import MAX_LINE, ProblemLog, read_lines
+from weftline.formats.text import MAX_BROKEN, MAX_LINE, ProblemLog, read_lines
 from weftline.formats.topology import write
 from weftline.kernels.column import NIL
 from weftline.model.discovery import Discovery, NodeRecord, NodeType, PortRecord
@@ -17,7 +17,8 @@ __all__ = ["looks_like", "parse", "write"]
 
 MAX_BYTES = 64 * 2**20
 """A subnet of 49,151 addresses takes under 48 MB."""
-MAX_NODES = 131_072
+MAX_NODES = 65_536
+"""A subnet has at most 49,151."""
 MAX_PORT = 254
 """255 means 'no port' in forwarding tables; IBTA vol 1, 19.2.4."""
 MAX_LID = 0xFFFF
@@ -258,7 +259,7 @@ def _read_note(text: str) -> tuple[int, int, str, int, str]:
 def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
     """Read a dump; lines that cannot be read become problems with their place, the rest is returned.
 
-    At most 64 MiB, 131,072 nodes and 4,096 characters a line are read. Returns problems alone when there is no node.
+    At most 64 MiB, a million lines and 65,536 nodes are read. Returns problems alone when there is no node.
     """
     lines = read_lines(data, file, MAX_BYTES)
     if isinstance(lines, Problem):
@@ -268,11 +269,12 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
     for line, raw in enumerate(lines, 1):
         reader.read(line, raw)
         if len(reader.nodes) > MAX_NODES:
-            message = f"more than {MAX_NODES:,} nodes"
-            return (
-                *log.close(),
-                Problem("artifact.dump-too-large", message, "give one subnet", Discovery("", file, "", ()).place(line)),
-            )
+            log.add("artifact.dump-too-large", f"more than {MAX_NODES:,} nodes", "give one subnet", line)
+            return log.close()
+        if log.count("artifact.dump-line") > MAX_BROKEN or len(reader.talk) > MAX_BROKEN:
+            message = f"reading stopped at line {line:,}: too many lines are no part of a dump"
+            log.add("artifact.dump-empty", message, "give the output of ibnetdiscover, plain or with -p", line)
+            return log.close()
     _finish(reader, len(lines))
     if not reader.nodes:
         if all(problem.severity != "error" for problem in log.found):

@@ -12,7 +12,7 @@ from weftline.errors import Place, Problem
 from weftline.formats.text import ProblemLog
 from weftline.kernels.column import I32, I64, U8, U16, freeze
 
-MAX_BYTES = 512 * 2**20
+MAX_BYTES = 256 * 2**20
 """Tables of 11,664 hosts and 1,620 switches take 227 MB in their shortest form."""
 MAX_LID = 0xFFFF
 _CHUNK = 16 * 2**20
@@ -170,11 +170,13 @@ def parse(data: bytes, file: str) -> LftDump | tuple[Problem, ...]:
     """Read tables; lines that cannot be read become problems with their place, the rest is returned.
 
     Reads the output of dump_fts, dump_lfts and ibroute (also ``-n`` and ``-a``), opensm-lfts.dump, opensm.fdbs, and the
-    shortest form that OpenSM loads. At most 512 MiB are read. Returns problems alone when there is no table.
+    shortest form that OpenSM loads. At most 256 MiB are read. Returns problems alone when there is no table.
     """
     if len(data) > MAX_BYTES:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
-        return (Problem("artifact.dump-too-large", message, "give the tables of one subnet", Place(file)),)
+        return (
+            Problem("artifact.dump-too-large", message, "give one subnet, without names (dump_fts -n)", Place(file)),
+        )
     zero = data.find(b"\0")
     if zero >= 0:
         place = Place(file, data.count(b"\n", 0, zero) + 1, zero - data.rfind(b"\n", 0, zero))

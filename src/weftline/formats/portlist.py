@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from weftline.errors import Problem
 from weftline.formats.ibnetdiscover import MAX_BYTES, MAX_DESCRIPTION, MAX_LID, MAX_NODES, MAX_PORT
 from weftline.formats.speed import LANE_GBPS, WIDTHS
-from weftline.formats.text import MAX_LINE, ProblemLog, read_lines
+from weftline.formats.text import MAX_BROKEN, MAX_LINE, ProblemLog, read_lines
 from weftline.kernels.column import NIL
 from weftline.model.discovery import Discovery, NodeRecord, NodeType, PortRecord
 
@@ -88,14 +88,13 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
             log.add("artifact.dump-empty", "there is no port in this file", hint, 1)
         return log.close()
     nodes = _gather(log, rows)
-    if len(nodes) > MAX_NODES:
-        return (Problem("artifact.dump-too-large", f"more than {MAX_NODES:,} nodes", "give one subnet"),)
     return Discovery("portlist", file, hashlib.sha256(data).hexdigest(), nodes, log.close())
 
 
 def _read_rows(log: ProblemLog, lines: list[str]) -> tuple[list[_Row], list[tuple[int, str]]]:
     """Read all lines; returns the rows, and the lines of a terminal before the first and after the last."""
     rows: list[_Row] = []
+    guids: set[int] = set()
     prologue: list[tuple[int, str]] = []
     talk: list[tuple[int, str]] = []
     for line, raw in enumerate(lines, 1):
@@ -103,7 +102,8 @@ def _read_rows(log: ProblemLog, lines: list[str]) -> tuple[list[_Row], list[tupl
         if not text or text[0] == "#":
             continue
         if not _START.match(text):
-            talk.append((line, text))
+            if len(talk) <= MAX_BROKEN:
+                talk.append((line, text))
             continue
         if rows:
             _refuse(log, talk)
@@ -113,6 +113,14 @@ def _read_rows(log: ProblemLog, lines: list[str]) -> tuple[list[_Row], list[tupl
         row = _read_row(log, line, len(raw) - len(raw.lstrip()) + 1, text)
         if row is not None:
             rows.append(row)
+            guids.add(row.own.guid)
+        if len(guids) > MAX_NODES:
+            log.add("artifact.dump-too-large", f"more than {MAX_NODES:,} nodes", "give one subnet", line)
+            return [], []
+        if log.count("artifact.dump-line") > MAX_BROKEN:
+            message = f"reading stopped at line {line:,}: too many lines are no part of a dump"
+            log.add("artifact.dump-empty", message, "give the output of ibnetdiscover, plain or with -p", line)
+            return [], []
     return rows, [*prologue, *talk]
 
 

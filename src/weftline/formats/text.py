@@ -9,6 +9,10 @@ from weftline.errors import Place, Problem, Severity
 
 MAX_LINE = 4096
 """Characters of one line; a real dump stays under 300."""
+MAX_LINES = 1_000_000
+"""Lines of one dump; a full subnet of 49,151 addresses takes about 600,000."""
+MAX_BROKEN = 1_000
+"""Broken lines after which a dump is given up."""
 SHOWN_PER_CODE = 100
 """Problems of one code that are listed; the rest are counted."""
 _CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
@@ -33,6 +37,10 @@ class ProblemLog:
         if count <= SHOWN_PER_CODE:
             where = Place(self.file, line, column) if line else Place(self.file)
             self.found.append(Problem(code, message, hint, where, severity))
+
+    def count(self, code: str) -> int:
+        """Count the problems of a code."""
+        return self.counts.get(code, 0)
 
     def close(self) -> tuple[Problem, ...]:
         """Return what was found, in the order of the file, and what was only counted."""
@@ -60,6 +68,9 @@ def read_lines(data: bytes, file: str, limit: int) -> list[str] | Problem:
     """
     if len(data) > limit:
         message = f"the file has {len(data):,} bytes; at most {limit:,} are read"
+        return Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
+    if data.count(b"\n") > MAX_LINES:
+        message = f"the file has more than {MAX_LINES:,} lines"
         return Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
     control = _CONTROL.search(data)
     if control:

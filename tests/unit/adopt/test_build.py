@@ -44,9 +44,9 @@ def test_what_was_written_is_recognised(options: dict[str, Any], shape: str) -> 
 
 
 def links(fabric: Fabric) -> set[frozenset[tuple[str, int]]]:
-    names = [
-        (fabric.node_name[node], int(number)) for node, number in zip(fabric.port_node, fabric.port_number, strict=True)
-    ]
+    nodes: list[int] = fabric.port_node.tolist()
+    numbers: list[int] = fabric.port_number.tolist()
+    names = [(fabric.node_name[node], number) for node, number in zip(nodes, numbers, strict=True)]
     peers: list[int] = fabric.port_peer.tolist()
     return {frozenset((names[a], names[b])) for a, b in enumerate(peers) if b != NIL}
 

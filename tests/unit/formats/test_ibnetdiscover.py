@@ -195,3 +195,12 @@ def test_never_raises_on_a_damaged_dump(start: int, length: int, words: str) -> 
 def test_tells_its_form() -> None:
     assert ibnetdiscover.looks_like(SMALL.encode())
     assert not ibnetdiscover.looks_like(b"CA 1 1 0x1 4x EDR - SW 2 1 0x2 ( 'a' - 'b' )\n")
+
+
+def test_limits_of_lines_and_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "artifact.dump-empty" in {item.code for item in problems(SMALL + "[x\n" * 2_000)}
+    assert "artifact.dump-empty" in {item.code for item in problems("words\n" * 2_000)}
+    monkeypatch.setattr(ibnetdiscover, "MAX_NODES", 1)
+    assert only(problems(SMALL)) == ("artifact.dump-too-large", "dump.txt:16:1", "error")
+    monkeypatch.setattr("weftline.formats.text.MAX_LINES", 5)
+    assert only(problems(SMALL)) == ("artifact.dump-too-large", "dump.txt", "error")

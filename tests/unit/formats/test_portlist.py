@@ -99,3 +99,13 @@ def test_never_raises_on_a_damaged_list(start: int, length: int, words: str) -> 
 def test_tells_its_form() -> None:
     assert portlist.looks_like(SMALL.encode())
     assert not portlist.looks_like(b'Ca 1 "H-1"\n')
+
+
+def test_limits_of_lines_and_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = parse((SMALL + "CA x\n" * 2_000).encode(), "ports.txt")
+    assert isinstance(found, tuple)
+    assert "artifact.dump-empty" in {item.code for item in found}
+    monkeypatch.setattr(portlist, "MAX_NODES", 1)
+    found = parse(SMALL.encode(), "ports.txt")
+    assert isinstance(found, tuple)
+    assert [(item.code, str(item.where)) for item in found] == [("artifact.dump-too-large", "ports.txt:2:1")]
