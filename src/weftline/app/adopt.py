@@ -8,9 +8,10 @@ from pathlib import Path
 from weftline.adopt import build_fabric, compare, read_discovery, read_tables
 from weftline.app.build import build
 from weftline.app.check import check, problems_error
+from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import Progress, silent
-from weftline.app.workspace import FOLDER
-from weftline.errors import ArtifactError, CapabilityError, Place, Problem
+from weftline.app.workspace import SUFFIXES
+from weftline.errors import CapabilityError, Problem
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Adoption
 from weftline.model.difference import Difference
@@ -61,7 +62,7 @@ def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress 
     fabric = adoption.fabric
     if tables:
         progress("reading the tables", None)
-        data = b"\n".join(read_bytes(path) for path in tables)
+        data = b"\n".join(_read_dump(path) for path in tables)
         found = read_tables(data, str(tables[0]), fabric, adoption.addresses)
         if isinstance(found, tuple):
             raise problems_error(found)
@@ -86,29 +87,12 @@ def diff(declared: Path, discovered: Path, progress: Progress = silent) -> Compa
     return Compared(declared, discovered, compare(first, second, first_addresses, second_addresses))
 
 
-def read_bytes(path: Path) -> bytes:
-    """Read a file of bounded size.
-
-    Raises:
-        ArtifactError: ``artifact.no-place``, ``artifact.unreadable`` or ``artifact.too-large``.
-    """
-    place = Place(str(path))
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_DUMP_BYTES + 1)
-    except FileNotFoundError as error:
-        raise ArtifactError("artifact.no-place", f"{path} does not exist", "check the path", place) from error
-    except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise ArtifactError("artifact.unreadable", message, "check the path and its permissions", place) from error
-    if len(data) > MAX_DUMP_BYTES:
-        message = f"{path} is larger than {MAX_DUMP_BYTES // 2**20} MiB"
-        raise ArtifactError("artifact.too-large", message, "a dump of one subnet is far smaller", place)
-    return data
+def _read_dump(path: Path) -> bytes:
+    return read_bytes(path, MAX_DUMP_BYTES, "a dump of one subnet is far smaller")
 
 
 def _read_adoption(dump: Path) -> Adoption:
-    discovery = read_discovery(read_bytes(dump), str(dump))
+    discovery = read_discovery(_read_dump(dump), str(dump))
     if isinstance(discovery, tuple):
         raise problems_error(discovery)
     adoption = build_fabric(discovery)
@@ -118,7 +102,7 @@ def _read_adoption(dump: Path) -> Adoption:
 
 
 def _read_fabric(place: Path) -> tuple[Fabric, Addresses | None]:
-    if place.suffix in {".yaml", ".yml"} or place.is_dir() or place.parent.name == FOLDER:
+    if place.suffix in SUFFIXES or is_folder(place):
         return build(check(place)).fabric, None
     adoption = _read_adoption(place)
     return adoption.fabric, adoption.addresses

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weftline.app.check import Checked, problems_error, raise_errors
+from weftline.app.files import read_bytes
 from weftline.compile import build_fabric, check_expect, count_fabric
 from weftline.errors import ArtifactError, Place
 from weftline.model.counts import FabricCounts
@@ -43,18 +44,9 @@ def build(checked: Checked) -> Built:
 def _read_cabling(checked: Checked) -> str:
     """Read the cabling list; its path is relative to the declaration."""
     path = checked.workspace.declaration.parent / str(checked.design.cabling_path)
-    place = Place(str(path))
+    data = read_bytes(path, MAX_CABLING_BYTES, "split the fabric")
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_CABLING_BYTES + 1)
-        if len(data) > MAX_CABLING_BYTES:
-            raise ArtifactError(
-                "artifact.too-large", f"{path} is larger than {MAX_CABLING_BYTES} bytes", "split the fabric", place
-            )
         return data.decode("utf-8")
-    except OSError as error:
-        raise ArtifactError(
-            "artifact.unreadable", f"{path} cannot be read: {error.strerror}", "check topology.cabling", place
-        ) from error
     except UnicodeDecodeError as error:
-        raise ArtifactError("artifact.not-text", f"{path} is not UTF-8 text", "save it as UTF-8", place) from error
+        message = f"{path} is not UTF-8 text"
+        raise ArtifactError("artifact.not-text", message, "save it as UTF-8", Place(str(path))) from error

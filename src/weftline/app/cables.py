@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weftline.app.build import build
 from weftline.app.check import check
-from weftline.app.start import write_text
+from weftline.app.files import write_text
 from weftline.compile import write_cabling
 
 

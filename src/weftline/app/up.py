@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.app.files import write_text
 from weftline.app.pipeline import Progress, run_to_proofs, silent
 from weftline.app.render import Rendered, render_proved
 from weftline.app.report.page import ReportInput, render_report
 from weftline.app.simulate import LoadChoice, Simulated, simulate_routed
-from weftline.app.start import write_text
 
 
 @dataclass(frozen=True, slots=True)

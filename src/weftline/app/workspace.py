@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.app.files import find, is_folder
 from weftline.errors import ArtifactError, Place
 
 FOLDER = ".weftline"
-_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (".yaml", ".yml")
+"""How the name of a declaration ends, where the name has to tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +25,16 @@ def open_place(place: Path) -> Workspace:
     """Find the declaration that a PLACE means: the file itself, or the workspace folder beside it.
 
     Raises:
-        ArtifactError: ``artifact.no-place`` when nothing stands there.
+        ArtifactError: ``artifact.no-place`` when nothing stands there, ``artifact.unreadable`` when we may not look.
     """
-    if not place.is_dir():
-        if not place.exists():
+    if not is_folder(place):
+        if find(place) is None:
             hint = "give a declaration file; weftline init writes one to start from"
             raise ArtifactError("artifact.no-place", f"{place} does not exist", hint, Place(str(place)))
         return Workspace(place, place.parent / FOLDER / place.stem)
     folder = place.resolve()
     if folder.parent.name == FOLDER:
-        for suffix in _SUFFIXES:
+        for suffix in SUFFIXES:
             declaration = folder.parent.parent / f"{folder.name}{suffix}"
             if declaration.is_file():
                 return Workspace(declaration, place)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weftline.cli.options import Json, NoColor, Out, Place, Quiet
+from weftline.cli.options import Json, NoColor, Out, Place, Quiet, Seed
 
 
 def register(app: typer.Typer) -> None:
@@ -78,7 +78,7 @@ def trace(
     place: Place,
     source: Annotated[str, typer.Argument(metavar="A", help="The sender, as host-0001/nic3 or host-0001.")],
     target: Annotated[str, typer.Argument(metavar="B", help="The receiver.")],
-    seed: Annotated[int, typer.Option("--seed", help="Which of several equal ports a flow hashes to.")] = 0,
+    seed: Seed = 0,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -128,15 +128,22 @@ def simulate(
     place: Place,
     collective: Annotated[
         str | None,
-        typer.Option("--collective", help="all-reduce, all-gather, reduce-scatter, all-to-all or permutation."),
+        typer.Option(
+            "--collective", metavar="WORD", help="all-reduce, all-gather, reduce-scatter, all-to-all or permutation."
+        ),
     ] = None,
-    algorithm: Annotated[str | None, typer.Option("--algorithm", help="ring, hierarchical or tree.")] = None,
-    size: Annotated[str | None, typer.Option("--size", help="The whole array, as 64MiB or 1GB.")] = None,
-    ranks: Annotated[int | None, typer.Option("--ranks", help="How many GPUs take part.")] = None,
-    placement: Annotated[str | None, typer.Option("--placement", help="order or random.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="For random placement and hashed paths.")] = 0,
+    algorithm: Annotated[
+        str | None, typer.Option("--algorithm", metavar="WORD", help="ring, hierarchical or tree.")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option("--ranks", min=1, metavar="N", help="How many GPUs take part.")] = None,
+    placement: Annotated[str | None, typer.Option("--placement", metavar="WORD", help="order or random.")] = None,
+    seed: Seed = 0,
     latency_us: Annotated[
-        float | None, typer.Option("--latency-us", help="End-to-end latency of a message, in microseconds.")
+        float | None,
+        typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
     ] = None,
     as_json: Json = False,
     quiet: Quiet = False,

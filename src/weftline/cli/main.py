@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 EXIT_INTERRUPTED = 130
 """What a shell expects after Ctrl-C."""
+EXIT_UNREAD = 141
+"""What a shell expects where the reader of a pipe left early: never 0, since the answer may have been no."""
 
 app = typer.Typer(
     name="weftline",
@@ -51,23 +56,40 @@ inspect.register(app)
 
 def run() -> None:
     """Run the command line; every failure leaves through here with its exit status."""
-    sys.exit(call(sys.argv[1:]))
+    for name in ("stdout", "stderr"):
+        _prepare(name)
+    arguments = sys.argv[1:]
+    status = call(arguments)
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        status = _leave(error, arguments, in_json=False)
+    sys.exit(status)
+
+
+def _prepare(name: str) -> None:
+    """Let a stream that is closed swallow what is written, and one that lacks a character write its number."""
+    stream: TextIO | None = getattr(sys, name)
+    if stream is None:
+        setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  (open until the end)
+    elif isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def call(arguments: list[str]) -> int:
     """Run one command and return its exit status; prints, never raises."""
     in_json = "--json" in arguments
     try:
-        status = app(arguments, standalone_mode=False)
+        status = app(arguments, prog_name="weftline", standalone_mode=False)
     except BaseException as error:  # the door: nothing passes as a traceback
-        if isinstance(error, GeneratorExit | SystemExit) or os.environ.get("WEFTLINE_TRACEBACK"):
+        if os.environ.get("WEFTLINE_TRACEBACK"):
             raise
-        return _leave(error, arguments, in_json)
+        return _leave(error, arguments, in_json=in_json)
     return status if isinstance(status, int) else 0
 
 
-def _leave(error: BaseException, arguments: list[str], in_json: bool) -> int:
-    from weftline.errors import EXIT_DONE, InternalError, WeftlineError
+def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
+    from weftline.errors import ArtifactError, InternalError, WeftlineError
 
     match error:
         case WeftlineError():
@@ -75,13 +97,17 @@ def _leave(error: BaseException, arguments: list[str], in_json: bool) -> int:
         case typer.Exit():
             status = error.exit_code
         case typer.exceptions.TyperException():
-            status = _refuse_usage(error.format_message().replace("\n", " "), arguments, in_json)
+            status = _refuse_usage(error.format_message().replace("\n", " ").rstrip("."), arguments, in_json)
         case KeyboardInterrupt() | typer.Abort():
             sys.stderr.write("\ninterrupted; nothing is half-written\n")
             status = EXIT_INTERRUPTED
-        case BrokenPipeError():
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            status = EXIT_DONE
+        case BrokenPipeError() | SystemExit():  # rich leaves by SystemExit when nobody reads
+            _drop_output()
+            status = EXIT_UNREAD
+        case OSError():
+            hint = "check where the output goes, the space left and the permissions"
+            text = f"the system refused: {error.strerror or error}"
+            status = _fail(ArtifactError("artifact.system", text, hint), in_json)
         case MemoryError():
             status = _fail(InternalError("internal.memory", "out of memory", "use a machine with more memory"), in_json)
         case _:
@@ -89,6 +115,12 @@ def _leave(error: BaseException, arguments: list[str], in_json: bool) -> int:
             hint = "this is a bug of ours; run again with WEFTLINE_TRACEBACK=1 and report what it prints"
             status = _fail(InternalError("internal.bug", text, hint), in_json)
     return status
+
+
+def _drop_output() -> None:
+    """Let the rest of the output go nowhere."""
+    with contextlib.suppress(OSError, ValueError):  # a stream that is no file has nothing to drop
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse_usage(message: str, arguments: list[str], in_json: bool) -> int:
@@ -102,7 +134,12 @@ def _refuse_usage(message: str, arguments: list[str], in_json: bool) -> int:
 def _fail(error: WeftlineError, in_json: bool) -> int:
     from weftline.cli.output import print_failure
 
-    print_failure(error, in_json=in_json)
+    try:
+        print_failure(error, in_json=in_json)
+    except OSError:  # the failure may be that stdout cannot be written
+        _drop_output()
+        with contextlib.suppress(OSError):
+            print_failure(error, in_json=False)
     return error.exit_status
 
 

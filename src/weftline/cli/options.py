@@ -17,3 +17,7 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", metavar="DIR", help="Where files are written; without it, the workspace folder."),
 ]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="For random placement and hashed paths."),
+]

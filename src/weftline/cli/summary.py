@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weftline.cli.show import fabric_table, files_line, print_witnesses, proof_table, simulation_rows, two_columns
+from weftline.cli.layout import files_line, print_fabric, print_proofs, print_rows, simulation_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,11 +18,11 @@ def print_summary(reported: Reported, console: Console) -> None:
     built, routes = proved.routed.built, proved.routed.routes
     fabric = built.fabric
     console.print(f"{fabric.name}: {built.checked.technology.name}, {fabric.shape}", style="bold")
-    console.print(fabric_table(built))
-    console.print(f"routes   {routes.engine}: {routes.entries:,} entries in {len(fabric.switch_node):,} tables")
-    console.print(proof_table(proved.report))
-    print_witnesses(console, proved.report)
-    console.print(two_columns({**simulation_rows(reported.simulated), **_job_rows(reported)}))
+    print_fabric(console, built)
+    console.print(f"\nroutes   {routes.engine}: {routes.entries:,} entries in {len(fabric.switch_node):,} tables\n")
+    print_proofs(console, proved.report)
+    console.print()
+    print_rows(console, _load_rows(reported))
     console.print()
     if reported.rendered.is_written:
         console.print(f"files    {files_line(reported.rendered)}")
@@ -31,10 +31,12 @@ def print_summary(reported: Reported, console: Console) -> None:
     console.print(f"report   {reported.report}")
 
 
-def _job_rows(reported: Reported) -> dict[str, str]:
+def _load_rows(reported: Reported) -> dict[str, object]:
+    """Gather what was simulated and, where a job is declared, what it means; no figure twice."""
     from weftline.app.report.page import job_cards
 
-    prediction = reported.simulated.prediction
+    rows, prediction = simulation_rows(reported.simulated), reported.simulated.prediction
     if prediction is None:
-        return {"job": "none declared; add one under jobs: to see step time and cost"}
-    return {card["label"]: card["value"] for card in job_cards(prediction)}
+        return {**rows, "job": "none declared; add one under jobs: to see step time and cost"}
+    kept = {name: rows[name] for name in ("simulated", "lower bound", "flows", "fidelity")}
+    return {**kept, **{card["label"]: card["value"] for card in job_cards(prediction)}}

@@ -1,0 +1,150 @@
+"""How nouns look on a terminal of 80 columns: tables, lists of names and values, gathered names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from weftline.cli.output import clean
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+    from weftline.app.build import Built
+    from weftline.app.render import Rendered
+    from weftline.app.simulate import Simulated
+    from weftline.model.difference import Difference
+    from weftline.model.proof import ProofReport
+
+VERDICT_STYLE = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
+MIN_GATHERED = 4
+"""So many differences that read alike stand under one line."""
+_NUMBERED = re.compile(r"^(.*?)(\d+)$")
+
+
+def print_rows(console: Console, rows: Mapping[str, object]) -> None:
+    """Print names and values, the values in one column; long values fold under themselves."""
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        shown = f"{value:,}" if isinstance(value, int) else str(value)
+        table.add_row(name.replace("_", " "), clean(shown))
+    print_trimmed(console, table)
+
+
+def print_trimmed(console: Console, table: RenderableType) -> None:
+    """Print a table without the blanks at the ends of its lines, which a terminal would wrap and a copy would keep."""
+    from rich.segment import Segment, Segments
+
+    options = console.options.update(no_wrap=False)
+    for line in console.render_lines(table, options, pad=False):
+        segments = list(line)
+        while segments and not segments[-1].text.strip():
+            segments.pop()
+        if segments:
+            last = segments[-1]
+            segments[-1] = Segment(last.text.rstrip(), last.style)
+        console.print(Segments([*segments, Segment("\n")]), end="")
+
+
+def make_table(headings: tuple[str, ...], right: tuple[int, ...] = ()) -> Table:
+    """Make an empty table in the house style."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    for index, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if index in right else "left", overflow="fold")
+    return table
+
+
+def print_fabric(console: Console, built: Built) -> None:
+    """Print the fabric by tier."""
+    counts, design = built.counts, built.checked.design
+    table = make_table(("tier", "devices", "part", "cables down", "GPUs"), right=(1, 3, 4))
+    runs = {"core": "spine_core", "spine": "leaf_spine", "leaf": "host_leaf"}
+    parts = {"core": design.core.name, "spine": design.spine.name, "leaf": design.leaf.name}
+    for tier, run in runs.items():
+        if counts.switches[tier]:
+            table.add_row(tier, f"{counts.switches[tier]:,}", parts[tier], f"{counts.cables[run]:,}", "")
+    table.add_row("host", f"{counts.hosts:,}", design.host_name, "", f"{counts.gpus:,}")
+    print_trimmed(console, table)
+
+
+def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False) -> None:
+    """Print claims, verdicts and bounds, and the witness of each that is not proved; in full also what was judged."""
+    from rich.text import Text
+
+    table = make_table(("claim", "verdict", "bound"))
+    for proof in report.proofs:
+        bound = "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}"
+        name = proof.claim if proof.required else f"{proof.claim} (not required)"
+        table.add_row(name, Text(str(proof.verdict), VERDICT_STYLE[proof.verdict]), bound)
+    print_trimmed(console, table)
+    if in_full:
+        console.print()
+        print_rows(console, {proof.claim: proof.statement for proof in report.proofs})
+    for proof in report.proofs:
+        if proof.witness is not None:
+            console.print(clean(f"{proof.claim} is {proof.verdict}: {proof.witness.summary}"))
+
+
+def files_line(rendered: Rendered) -> str:
+    """Say how many files of which vendors stand where."""
+    by_vendor: dict[str, int] = {}
+    for artifact in rendered.artifacts.artifacts if rendered.artifacts else ():
+        by_vendor[artifact.vendor] = by_vendor.get(artifact.vendor, 0) + 1
+    kinds = ", ".join(f"{count} {vendor}" for vendor, count in sorted(by_vendor.items()))
+    return f"{sum(by_vendor.values())} files ({kinds}) in {rendered.folder}"
+
+
+def simulation_rows(simulated: Simulated) -> dict[str, object]:
+    """Gather the figures of a simulation."""
+    from weftline.units import format_busbw, format_time_us
+
+    result = simulated.result
+    return {
+        "simulated": simulated.title,
+        "finished after": format_time_us(result.total_us),
+        "lower bound": f"{format_time_us(result.bound_low_us)} ({result.bound_name})",
+        "bus bandwidth": format_busbw(simulated.busbw_gbytes_per_s),
+        "flows": simulated.flows,
+        "fidelity": result.fidelity,
+    }
+
+
+def list_differences(differences: Sequence[Difference]) -> Iterator[str]:
+    """Write differences, a line each; many that read alike but for their name stand under one line, every one named."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for difference in differences:
+        rest = difference.message.removeprefix(difference.subject)
+        groups.setdefault((difference.kind, rest), []).append(difference.subject)
+    for (kind, rest), names in groups.items():
+        if len(names) >= MIN_GATHERED and rest.startswith(" "):
+            yield f"{kind}: {len(names):,}, each of which{rest}:"
+            yield from (f"  {run}" for run in gather_names(names))
+        else:
+            yield from (f"{kind}: {name if rest.startswith(' ') else ''}{rest}" for name in names)
+
+
+def gather_names(names: Iterable[str]) -> list[str]:
+    """Gather names; a run of numbers becomes its first and last, as ``host-0003 to host-0007``."""
+    runs: list[tuple[str, str]] = []
+    for name in names:
+        if runs and _follows(runs[-1][1], name):
+            runs[-1] = (runs[-1][0], name)
+        else:
+            runs.append((name, name))
+    return [first if first == last else f"{first} to {last}" for first, last in runs]
+
+
+def _follows(one: str, other: str) -> bool:
+    first, second = _NUMBERED.match(one), _NUMBERED.match(other)
+    if first is None or second is None or first[1] != second[1] or len(first[2]) != len(second[2]):
+        return False
+    return len(first[2]) < 19 and int(first[2]) + 1 == int(second[2])
