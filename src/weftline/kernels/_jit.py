@@ -18,16 +18,22 @@ def _cache_folder() -> Path:
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    for root in (Path(base), Path(tempfile.gettempdir()) / f"weftline-{os.getuid()}"):
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    for root in (Path(base).expanduser(), Path(tempfile.gettempdir()) / f"weftline-{os.getuid()}"):
         folder = root / "weftline" / "numba" / digest.hexdigest()[:16]
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError:
             continue
-        if os.access(folder, os.W_OK):
+        if _is_private(root) and os.access(folder, os.W_OK):
             return folder
     return Path(tempfile.mkdtemp(prefix="weftline-numba-"))
+
+
+def _is_private(root: Path) -> bool:
+    """Tell whether nobody else can plant code: the cache holds pickles, and a temporary folder is everyone's."""
+    status = root.stat()
+    return status.st_uid == os.getuid() and not status.st_mode & 0o022
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:

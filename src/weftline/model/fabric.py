@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import IntEnum
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
-from weftline.kernels.column import F64, I8, I32, NIL, digest_parts, freeze
+from weftline.kernels.column import F64, I8, I32, NIL, Array, digest_parts, freeze
 
 
 class NodeKind(IntEnum):
@@ -44,7 +45,7 @@ class Fabric:
 
     name: str
     shape: str
-    """``rail-optimised``, ``fat-tree``, ``rail-only``, ``cabling`` or what adoption recognised, such as ``irregular``."""
+    """``rail-optimised``, ``fat-tree``, ``rail-only``, ``cabling``, or what adoption saw, as ``irregular``."""
     source_digest: str
     """Digest of the declaration or the dump that this was made from."""
     node_name: tuple[str, ...]
@@ -88,7 +89,7 @@ class Fabric:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
-                freeze(value)
+                freeze(cast("Array", value))
 
     @property
     def node_count(self) -> int:
