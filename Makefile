@@ -24,7 +24,7 @@ PYTEST_ARGS ?=
 
 # Debian packages: without the required ones `make test` stops, without the optional ones some tests are skipped.
 REQUIRED_PACKAGES :=
-OPTIONAL_PACKAGES := chromium
+OPTIONAL_PACKAGES := chromium opensm ibsim-utils infiniband-diags ibutils frr frr-pythontools iproute2
 
 .PHONY: help run test bench lint format docs coverage lock clean setup
 
