@@ -12,7 +12,7 @@ import typer
 
 from weftline import declare
 from weftline.app.explain import Explanation, read_explanations
-from weftline.cli.main import app
+from weftline.cli.verbs import app
 from weftline.model.parts import Catalog, Part
 
 MADE = "<!-- Made from the code: do not edit. -->\n\n"

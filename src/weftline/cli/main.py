@@ -1,4 +1,4 @@
-"""The weftline command: its verbs, and the one door where failures become words and exit statuses."""
+"""The one door of the command line, where failures become words and exit statuses."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import os
 import sys
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
-
-import typer
-
-from weftline import __version__
-from weftline.cli import commands, inspect
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from weftline.errors import WeftlineError
@@ -21,37 +16,6 @@ EXIT_INTERRUPTED = 130
 """What a shell expects after Ctrl-C."""
 EXIT_UNREAD = 141
 """What a shell expects where the reader of a pipe left early: never 0, since the answer may have been no."""
-
-app = typer.Typer(
-    name="weftline",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="Declare a GPU-training fabric once; compile, route, prove, simulate and render it.",
-    epilog="Start with `weftline init`, then `weftline up`. Exit statuses: 0 done, 1 your input, 2 the answer is no, "
-    "64 wrong usage, 70 our bug.",
-)
-
-
-def _version(shown: bool) -> None:
-    if shown:
-        typer.echo(f"weftline {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def main(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
-    ] = False,
-) -> None:
-    """Declare a GPU-training fabric once; compile, route, prove, simulate and render it."""
-
-
-commands.register(app)
-inspect.register(app)
 
 
 def run() -> None:
@@ -80,7 +44,11 @@ def call(arguments: list[str]) -> int:
     """Run one command and return its exit status; prints, never raises."""
     in_json = "--json" in arguments
     try:
+        from weftline.cli.verbs import app  # in here, so that Ctrl-C during the imports is heard too
+
         status = app(arguments, prog_name="weftline", standalone_mode=False)
+        if status == EXIT_INTERRUPTED:  # typer keeps the interrupt to itself
+            raise KeyboardInterrupt  # noqa: TRY301
     except BaseException as error:  # the door: nothing passes as a traceback
         if os.environ.get("WEFTLINE_TRACEBACK"):
             raise
@@ -89,6 +57,11 @@ def call(arguments: list[str]) -> int:
 
 
 def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
+    if isinstance(error, KeyboardInterrupt):
+        sys.stderr.write("\ninterrupted; nothing is half-written\n")
+        return EXIT_INTERRUPTED
+    import typer
+
     from weftline.errors import ArtifactError, InternalError, WeftlineError
 
     match error:
@@ -98,9 +71,6 @@ def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
             status = error.exit_code
         case typer.exceptions.TyperException():
             status = _refuse_usage(error.format_message().replace("\n", " ").rstrip("."), arguments, in_json)
-        case KeyboardInterrupt() | typer.Abort():
-            sys.stderr.write("\ninterrupted; nothing is half-written\n")
-            status = EXIT_INTERRUPTED
         case BrokenPipeError() | SystemExit():  # rich leaves by SystemExit when nobody reads
             _drop_output()
             status = EXIT_UNREAD
@@ -144,6 +114,8 @@ def _fail(error: WeftlineError, in_json: bool) -> int:
 
 
 def _usage_hint(arguments: list[str]) -> str:
+    from weftline.cli.verbs import list_verbs
+
     verbs = [word for word in arguments[:1] if not word.startswith("-")]
-    known = verbs and verbs[0] in {command.callback.__name__ for command in app.registered_commands if command.callback}
+    known = verbs and verbs[0] in list_verbs()
     return f"see weftline {verbs[0]} --help" if known else "see weftline --help"
