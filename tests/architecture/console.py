@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NAMED = re.compile(r"^```yaml\n# (\S+\.yaml)\n.*?^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"^```(?:yaml|text)\n(# (\S+\.\w+)\n.*?)^```$", re.MULTILINE | re.DOTALL)
 WEFTLINE = re.compile(r"(?:\.venv/bin/)?weftline\b(.*)")
 STATUS = re.compile(r"\s+# exit (\d+)$")
 LEFT_OUT = "..."
@@ -56,14 +56,13 @@ def read_steps(block: str) -> list[Step]:
 
 
 def prepare(folder: Path, page: str) -> None:
-    """Lay out what the commands of a page find: the examples, and the YAML blocks that begin with a file name."""
+    """Lay out what the commands of a page find: the examples, and blocks that begin with a file name."""
     (folder / "examples").mkdir()
     for example in (ROOT / "examples").iterdir():
         if example.is_file():
             (folder / "examples" / example.name).write_bytes(example.read_bytes())
     for block in NAMED.finditer(page):
-        text = block[0].removeprefix("```yaml\n").removesuffix("```")
-        (folder / block[1]).write_text(text, encoding="utf-8")
+        (folder / block[2]).write_text(block[1], encoding="utf-8")
 
 
 def run(step: Step) -> tuple[int, list[str]]:
