@@ -97,8 +97,8 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
     statement = _state(detail, rules)
     if witness is not None:
         return Proof(
-            CLAIM, required, Verdict.REFUTED, statement, routes.digest, int(counts[HOPS]), "switches on a path",
-            witness=witness, detail=detail,
+            CLAIM, required, Verdict.REFUTED, statement, routes.digest, _count_wrong(detail, rules),
+            f"wrong of {detail['connected_pairs'] + detail['foreign_pairs']} pairs", witness=witness, detail=detail,
         )  # fmt: skip
     columns = {"distance": distance}
     certificate = Certificate(
@@ -130,18 +130,26 @@ def _tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> di
     }
 
 
+def _count_wrong(detail: dict[str, Any], rules: ProofRules) -> int:
+    """Count what refutes: pairs that fail or are delivered and should not be, and endpoints without a column."""
+    keys = ["failed_pairs", "delivered_foreign_pairs", "switch_pairs_failed", "endpoints_without_column"]
+    if rules.switches_required:
+        keys.append("switch_pairs_absent")
+    return max(1, sum(int(detail[key]) for key in keys))
+
+
 def _state(detail: dict[str, Any], rules: ProofRules) -> str:
     """Say what was judged."""
     text = (
-        f"Each of {detail['connected_pairs']} ordered pairs of endpoints of one component is delivered, by every "
+        f"Each of {detail['connected_pairs']:,} ordered pairs of endpoints of one component is delivered, by every "
         f"choice of every port group, without a loop and over at most {rules.max_hops} switches"
     )
     if detail["foreign_pairs"]:
-        text += f"; none of {detail['foreign_pairs']} pairs of different components is delivered"
+        text += f"; none of {detail['foreign_pairs']:,} pairs of different components is delivered"
     if detail["switch_destinations"]:
         text += (
-            f"; of the pairs of a leaf and a switch {detail['switch_pairs_reached']} are delivered and "
-            f"{detail['switch_pairs_absent']} are absent from the tables"
+            f"; of the pairs of a leaf and a switch {detail['switch_pairs_reached']:,} are delivered and "
+            f"{detail['switch_pairs_absent']:,} are absent from the tables"
         )
     return text + "."
 

@@ -14,6 +14,9 @@ from weftline.model.proof import Witness
 from weftline.model.routes import Routes
 from weftline.prove.tables import Tables
 
+_SHOWN = 8
+"""Switches of a loop that its summary names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Walk:
@@ -139,8 +142,16 @@ def tell_walk(fabric: Fabric, routes: Routes, source_port: int, destination: int
     if walk.kind == "loop":
         looping = walk.members[walk.loop :]
         detail["cycle"] = [fabric.link_name(int(routes.member_port[m])) for m in looping]
-    ending = walk.ending or f"it is delivered over {len(walk.members)} switches, though their components differ"
+        detail["reason"] = _name_loop(fabric, [int(routes.member_port[m]) for m in looping])
+    ending = detail["reason"] or f"it is delivered over {len(walk.members)} switches, though their components differ"
     return Witness(walk.kind, f"{source} to {target}: {ending}", detail)
+
+
+def _name_loop(fabric: Fabric, ports: list[int]) -> str:
+    """Name the switches that a packet goes round, the first again at the end."""
+    names = [fabric.node_name[int(fabric.port_node[port])] for port in ports]
+    shown = [*names[:_SHOWN], "...", names[-1]] if len(names) > _SHOWN + 1 else names
+    return f"it loops {' -> '.join([*shown, names[0]])}"
 
 
 def _trail(came: dict[int, tuple[int, int]], row: int) -> list[int]:

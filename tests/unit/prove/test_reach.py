@@ -48,6 +48,7 @@ def test_loop_of_two_switches(square: tuple[Fabric, Routes]) -> None:
     witness = witness_of(fabric, looped, "reach")
     assert witness.kind == "loop"
     assert witness.detail["cycle"] == ["leaf-001/3~leaf-002/3", "leaf-002/3~leaf-001/3"]
+    assert witness.summary == "host-0001/nic1 to host-0005/nic1: it loops leaf-001 -> leaf-002 -> leaf-001"
     replay(fabric, looped, witness)
 
 
@@ -57,7 +58,9 @@ def test_missing_entry(square: tuple[Fabric, Routes]) -> None:
     witness = witness_of(fabric, holed, "reach")
     assert witness.kind == "no-route"
     assert witness.summary == "host-0001/nic1 to host-0005/nic1: leaf-002 has no route"
-    assert judge(fabric, holed, "reach").detail["failed_pairs"] == 4
+    proof = judge(fabric, holed, "reach")
+    assert proof.detail["failed_pairs"] == 4
+    assert (proof.bound, proof.bound_name) == (4, "wrong of 56 pairs")
     replay(fabric, holed, witness)
 
 

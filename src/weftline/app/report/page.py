@@ -194,6 +194,7 @@ def _job_part(simulated: Simulated) -> dict[str, object]:
             "bound_name": result.bound_name,
             "busbw": format_busbw(simulated.busbw_gbytes_per_s),
             "flows": f"{simulated.flows:,}",
+            "is_simulated": simulated.has_loads,
             "fidelity": result.fidelity,
         },
     }
