@@ -35,6 +35,8 @@ class Crowd:
     port_rate: F64
     is_rated: bool
     """Whether all rates are known; else each flow and link counts as 1."""
+    absent: int = 0
+    """Lit host endpoints that are no destination: nobody can send to them."""
 
     @property
     def largest(self) -> int:
@@ -76,10 +78,12 @@ def gather_crowd(fabric: Fabric, tables: Tables) -> Crowd:
     by_component = np.argsort(component, kind="stable")
     port, target = port[by_component], target[by_component]
     _, counts = np.unique(component, return_counts=True)
-    rate = fabric.port_rate_gbps
-    lit = rate[fabric.port_peer != NIL]
-    is_rated = bool(np.all(np.isfinite(lit) & (lit > 0)))
-    port_rate = np.where(fabric.port_peer != NIL, rate, 1.0) if is_rated else np.ones(fabric.port_count)
+    is_lit, rate = fabric.port_peer != NIL, fabric.port_rate_gbps
+    is_rated = bool(np.all(np.isfinite(rate[is_lit]) & (rate[is_lit] > 0)))
+    port_rate = np.ones(fabric.port_count)
+    if is_rated:
+        # a link is as fast as its slower end
+        port_rate[is_lit] = np.minimum(rate[is_lit], rate[fabric.port_peer[is_lit]])
     return Crowd(
         np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
         port.astype(np.int32),
@@ -87,6 +91,7 @@ def gather_crowd(fabric: Fabric, tables: Tables) -> Crowd:
         port_rate[port],
         port_rate,
         is_rated,
+        int(np.count_nonzero(is_host & ~known)),
     )
 
 
@@ -171,7 +176,8 @@ def _pick_shifts(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, rul
     affordable = max(1, rules.max_steps // per_shift)
     if affordable < count:
         count, why = affordable, f"all would take more than {rules.max_steps} table steps"
-    return choose_shifts(fabric, crowd, count, rules.seed), why
+    shifts = choose_shifts(fabric, crowd, count, rules.seed)
+    return shifts, why if len(shifts) < crowd.largest - 1 else ""
 
 
 def judge_loads(
@@ -180,7 +186,7 @@ def judge_loads(
     """Load the shifts and the job, and keep the worst."""
     shifts, why = _pick_shifts(fabric, tables, distance, crowd, rules)
     worst, _, lost, _ = load_many(fabric, tables, distance, crowd, shifts)
-    shift, bound, missing = 0, 0.0, int(lost.sum())
+    shift, bound, missing = 0, 0.0, int(lost.sum()) + crowd.absent * max(len(shifts), 1)
     load = np.zeros(fabric.port_count, dtype=np.float64)
     if len(shifts):
         shift = int(shifts[int(np.argmax(worst))])
@@ -230,8 +236,10 @@ def prove_balance(
     bound, name = round(judged.bound, 9), "worst load of a directed link"
     detail = _tell(fabric, crowd, judged, rules)
     detail["job_digest"] = None if pairs is None else digest_pairs(pairs)
-    statement = _state(tables, crowd, judged, rules)
-    if judged.bound > rules.balance_threshold * (1 + TOLERANCE):
+    statement = state(tables, crowd, rules, len(judged.shifts), judged.why_sampled, has_job=pairs is not None)
+    if judged.lost:
+        statement = f"{statement[:-1]}; {judged.lost} flows are not delivered, so their load is not known."
+    if not judged.bound <= rules.balance_threshold * (1 + TOLERANCE):  # a threshold that is no number allows nothing
         witness = _witness_link(fabric, tables, crowd, judged, rules, pairs)
         return Proof(
             CLAIM, required, Verdict.REFUTED, statement, routes.digest, bound, name, witness=witness, detail=detail
@@ -253,22 +261,20 @@ def prove_balance(
     )
 
 
-def _state(tables: Tables, crowd: Crowd, judged: Judged, rules: ProofRules) -> str:
-    """Say which traffic was judged, and how."""
+def state(tables: Tables, crowd: Crowd, rules: ProofRules, judged: int, why_sampled: str, *, has_job: bool) -> str:
+    """Say which traffic was judged, and how; ``judged`` counts the shifts."""
     total = max(crowd.largest - 1, 0)
-    if judged.why_sampled:
-        text = f"Over the stated sample of {len(judged.shifts)} of {total} shift permutations ({judged.why_sampled})"
+    if why_sampled:
+        text = f"Over the stated sample of {judged} of {total} shift permutations ({why_sampled})"
     else:
         text = f"Over all {total} shift permutations"
-    if judged.job_worst is not None:
+    if has_job:
         text += " and the declared job, each endpoint's rate split evenly over its partners"
     text += f", no directed link carries more than {rules.balance_threshold:g} times its rate"
     if not tables.is_single:
         text += "; over port sets the load is the equal-split share, which hashing single flows can exceed"
     if not crowd.is_rated:
         text += "; rates are not known, so flows are counted"
-    if judged.lost:
-        text += f"; {judged.lost} flows are not delivered, so their load is not known"
     return text + "."
 
 

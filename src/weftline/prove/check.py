@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from weftline.kernels.channels import check_ranks
 from weftline.kernels.column import I32, U8, Array, digest_parts
 from weftline.kernels.loads import find_worst
-from weftline.kernels.reach import FARTHEST, NEVER, check_distances
+from weftline.kernels.reach import FARTHEST, check_distances
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
@@ -25,7 +26,8 @@ def check_certificate(fabric: Fabric, routes: Routes, proof: Proof) -> bool:
     """Check a proved claim by its certificate; False where it does not hold, or the proof has none.
 
     Reach and deadlock are then certain. Of balance the worst case and some other shifts are loaded again; that no
-    other case is worse rests on the proof's own work.
+    other case is worse rests on the proof's own work. The statement must say what was checked, word by word: a
+    certificate for a weaker claim does not carry a stronger one.
     """
     certificate = proof.certificate
     if proof.verdict is not Verdict.PROVED or certificate is None or proof.of != routes.digest:
@@ -41,7 +43,7 @@ def _check_reach(fabric: Fabric, routes: Routes, proof: Proof, certificate: Cert
     distance = certificate.columns.get("distance")
     if distance is None or distance.shape != routes.group.shape or distance.dtype != np.uint8:
         return False
-    if certificate.digest != digest_parts((reach.CLAIM, distance)) or not _is_number(proof.bound):
+    if certificate.digest != digest_parts((reach.CLAIM, distance)):
         return False
     held: U8 = distance.astype(np.uint8, copy=False)
     wrong = check_distances(
@@ -53,12 +55,17 @@ def _check_reach(fabric: Fabric, routes: Routes, proof: Proof, certificate: Cert
 
 def _is_reach_shown(fabric: Fabric, tables: Tables, distance: U8, proof: Proof) -> bool:
     """Judge whether the distances of the sources, once known to be true, show what the proof says."""
-    bound, max_hops = int(proof.bound or 0), int(proof.detail.get("max_hops", 0))
+    bound, max_hops = proof.bound, proof.detail.get("max_hops")
+    if type(bound) is not int or type(max_hops) is not int or not 0 <= bound <= min(max_hops, FARTHEST):
+        return False
     loose = reach.judge_loose(fabric, tables)
-    if bound > max_hops or loose.failed or loose.delivered or len(reach.missing_targets(tables)):
+    if loose.failed or loose.delivered or len(reach.missing_targets(tables)):
         return False
     counts, first = reach.judge(tables, distance, bound)
-    return bool(np.all(first < 0)) and int(counts[reach.HOPS]) == bound and bound <= FARTHEST < NEVER
+    counts[: len(loose.counts)] += loose.counts
+    detail = reach.tell_counts(tables, counts, 0, max_hops)
+    is_told = proof.statement == reach.state(detail) and dict(proof.detail) == detail
+    return is_told and bool(np.all(first < 0)) and int(counts[reach.HOPS]) == bound
 
 
 def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
@@ -66,6 +73,8 @@ def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: C
     tables = read_tables(fabric, routes)
     rank = certificate.columns.get("rank")
     if rank is None or rank.shape != (fabric.port_count,) or rank.dtype != np.int32 or proof.bound != 0:
+        return False
+    if proof.statement != deadlock.STATEMENT:
         return False
     if certificate.digest != digest_parts((deadlock.CLAIM, rank)):
         return False
@@ -80,15 +89,30 @@ def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: C
 def _check_balance(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
     """Load the worst case again, and some other shifts."""
     columns = certificate.columns
-    shift = int(proof.detail.get("worst_shift") or 0)
+    shift, threshold = proof.detail.get("worst_shift") or 0, proof.detail.get("threshold")
     names = {"shift", "worst", "load_gbps"}
-    if not names <= set(columns) or columns["shift"].shape != columns["worst"].shape or not _is_number(proof.bound):
+    if not names <= set(columns) or columns["shift"].shape != columns["worst"].shape or columns["shift"].ndim != 1:
+        return False
+    if type(shift) is not int or not (_is_finite(proof.bound) and _is_finite(threshold)):
         return False
     if certificate.digest != digest_parts((balance.CLAIM, str(shift), *columns, *columns.values())):
         return False
-    if float(proof.bound or 0.0) > float(proof.detail["threshold"]) * (1 + balance.TOLERANCE):
+    if float(proof.bound or 0.0) > float(threshold or 0.0) * (1 + balance.TOLERANCE):
         return False
-    return _are_loads_true(fabric, read_tables(fabric, routes), proof, columns, shift)
+    tables = read_tables(fabric, routes)
+    return _is_balance_told(fabric, tables, proof, columns) and _are_loads_true(fabric, tables, proof, columns, shift)
+
+
+def _is_balance_told(fabric: Fabric, tables: Tables, proof: Proof, columns: Mapping[str, Array]) -> bool:
+    """Judge whether the statement says which shifts were judged, and against which threshold."""
+    crowd, shifts = balance.gather_crowd(fabric, tables), columns["shift"]
+    is_all = np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
+    why = proof.detail.get("sample_reason")
+    if bool(why) == is_all or bool(proof.detail.get("is_sample")) == is_all or crowd.absent:
+        return False
+    rules, has_job = ProofRules(balance_threshold=float(proof.detail["threshold"])), _job_of(columns) is not None
+    told = balance.state(tables, crowd, rules, len(shifts), why or "", has_job=has_job)
+    return proof.statement == told
 
 
 def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mapping[str, Array], shift: int) -> bool:
@@ -102,8 +126,7 @@ def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mappi
     job = _job_of(columns)
     if proof.detail.get("job_digest") != (None if job is None else balance.digest_pairs(job)):
         return False
-    is_all = np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
-    if not (is_all or proof.detail.get("is_sample")) or worst.max(initial=0.0) > bound + CLOSE:
+    if not np.all(worst <= bound + CLOSE):
         return False
     picks = np.unique(np.linspace(0, len(shifts) - 1, SPOT_CHECKS).astype(np.int64)) if len(shifts) else shifts
     again, _, lost, _ = balance.load_many(fabric, tables, distance, crowd, shifts[picks])
@@ -127,6 +150,6 @@ def _job_of(columns: Mapping[str, Array]) -> tuple[I32, I32] | None:
     return columns["job_source"].astype(np.int32), columns["job_target"].astype(np.int32)
 
 
-def _is_number(bound: float | None) -> bool:
-    """Judge whether a bound is there."""
-    return bound is not None
+def _is_finite(value: object) -> bool:
+    """Judge whether a figure is there, and is a finite number."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

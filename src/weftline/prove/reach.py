@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +87,7 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
     loose = judge_loose(fabric, tables)
     counts[:4] += loose.counts
     missing = missing_targets(tables)
-    detail = _tell_counts(tables, counts, len(missing), rules.max_hops)
+    detail = tell_counts(tables, counts, len(missing), rules.max_hops)
     witness = (
         _witness_missing(fabric, missing)
         or _witness_pair(fabric, routes, tables, distance, first)
@@ -94,7 +95,7 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
         or _witness_switch(fabric, routes, tables, distance, first)
         or _witness_absent(counts, rules)
     )
-    statement = _state(detail, rules)
+    statement = state(detail)
     if witness is not None:
         return Proof(
             CLAIM, required, Verdict.REFUTED, statement, routes.digest, _count_wrong(detail, rules),
@@ -113,7 +114,7 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
     )  # fmt: skip
 
 
-def _tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> dict[str, Any]:
+def tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> dict[str, Any]:
     """Give the counts their names."""
     return {
         "endpoints": len(tables.endpoint),
@@ -138,11 +139,11 @@ def _count_wrong(detail: dict[str, Any], rules: ProofRules) -> int:
     return max(1, sum(int(detail[key]) for key in keys))
 
 
-def _state(detail: dict[str, Any], rules: ProofRules) -> str:
+def state(detail: Mapping[str, Any]) -> str:
     """Say what was judged."""
     text = (
         f"Each of {detail['connected_pairs']:,} ordered pairs of endpoints of one component is delivered, by every "
-        f"choice of every port group, without a loop and over at most {rules.max_hops} switches"
+        f"choice of every port group, without a loop and over at most {detail['max_hops']} switches"
     )
     if detail["foreign_pairs"]:
         text += f"; none of {detail['foreign_pairs']:,} pairs of different components is delivered"

@@ -215,3 +215,41 @@ def test_split_loads_without_distances_are_unknown(tree: tuple[Fabric, Routes]) 
 def test_no_entries_lose_every_flow(tree: tuple[Fabric, Routes]) -> None:
     fabric, _ = tree
     assert judge(fabric, make_routes(fabric, lambda _r, _d: None), "balance").detail["flows_lost"] == 7 * 8
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), -1.0, 0.0])
+def test_threshold_that_allows_nothing_proves_nothing(tree: tuple[Fabric, Routes], threshold: float) -> None:
+    assert judge(*tree, "balance", balance_threshold=threshold).verdict is Verdict.REFUTED
+
+
+def test_endpoint_without_a_column_leaves_the_claim_unknown(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    fewer = replace(
+        routes,
+        destination_node=routes.destination_node[:-1],
+        destination_port=routes.destination_port[:-1],
+        group=np.ascontiguousarray(routes.group[:, :-1]),
+    )
+    proof = judge(fabric, fewer, "balance", balance_threshold=9.0)
+    assert proof.verdict is Verdict.UNKNOWN
+    assert proof.detail["flows_lost"] == 6
+
+
+def test_link_is_as_fast_as_its_slower_end(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    rate = fabric.port_rate_gbps.copy()
+    up = next(p for p in range(fabric.port_count) if fabric.port_name(p) == "spine-01/1")
+    rate[up] = 100.0
+    slow = replace(fabric, port_rate_gbps=rate)
+    routes = replace(routes, fabric_digest=slow.digest)
+    crowd = balance.gather_crowd(slow, read_tables(slow, routes))
+    assert crowd.port_rate[[up, int(fabric.port_peer[up])]].tolist() == [100.0, 100.0]
+    rules = ProofRules(balance_threshold=9.0, all_shifts_up_to=1, sample_shifts=1)
+    assert prove(slow, routes, rules, (ports(0), ports(4))).proofs[2].detail["worst_of_job"] == pytest.approx(4.0)
+
+
+def test_detail_tells_the_worst_of_the_shifts(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    proof = judge(fabric, all_by_one_spine(fabric), "balance")
+    assert (proof.detail["worst_of_shifts"], proof.detail["worst_shift"]) == (4.0, 4)
+    assert proof.detail["worst_link"] == "leaf-001/5~spine-01/1"

@@ -13,11 +13,13 @@ import pytest
 from tests.fabrics import make_fabric
 from tests.tables import change_entries, clockwise_routes, ring
 from weftline.errors import ArtifactError
-from weftline.kernels.column import Array, digest_parts
+from weftline.kernels.column import U8, Array, digest_parts
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof, ProofReport, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import CLAIMS, check_certificate, prove
+from weftline.prove.reach import NO_DISTANCE
+from weftline.prove.tables import Tables
 from weftline.route import compute_routes
 
 World = tuple[Fabric, Routes, ProofReport]
@@ -157,6 +159,66 @@ def test_better_bounds_than_the_truth_do_not_hold(world: World) -> None:
     assert not check_certificate(*world[:2], replace(deadlock, bound=1))
     assert not check_certificate(*world[:2], replace(balance, bound=0.5))
     assert not check_certificate(*world[:2], replace(balance, detail={**balance.detail, "threshold": 0.5}))
+
+
+FIGURES: list[object] = [None, "3", "x", True, 3.0, 3.5, float("nan"), float("inf"), 10**30, -1, [3]]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=repr)
+def test_strange_figures_do_not_hold(world: World, figure: Any) -> None:
+    for proof, key in zip(world[2].proofs, ("max_hops", "channels", "threshold"), strict=True):
+        held = replace(proof, bound=figure)
+        assert not check_certificate(*world[:2], held)
+        if proof.claim != "deadlock":
+            held = replace(proof, detail={**proof.detail, key: figure})
+            assert not check_certificate(*world[:2], held)
+            assert not check_certificate(*world[:2], replace(proof, detail={}))
+    shifted = replace(world[2].proofs[2], detail={**world[2].proofs[2].detail, "worst_shift": figure})
+    assert not check_certificate(*world[:2], shifted) or figure == world[2].proofs[2].detail["worst_shift"]
+
+
+def test_certificates_carry_no_other_statement(world: World) -> None:
+    for proof in world[2].proofs:
+        assert not check_certificate(*world[:2], replace(proof, statement=f"{proof.statement} And it is fast."))
+    reach, _, balance = world[2].proofs
+    for stronger in ({"connected_pairs": 57}, {"max_hops": 4}):
+        assert not check_certificate(*world[:2], replace(reach, detail={**reach.detail, **stronger}))
+    lower = replace(balance, detail={**balance.detail, "threshold": 2.0})
+    assert not check_certificate(*world[:2], lower)
+
+
+def test_sample_does_not_pass_for_all_shifts(world: World) -> None:
+    """Shifts that happen to be fine prove nothing about the others, and a sample says that it is one."""
+    fabric = world[0]
+    routes = change_entries(world[1], {(0, 4): int(world[1].group[0, 5])})
+    honest = prove(fabric, routes, ProofRules(balance_threshold=2.0)).proofs[2]
+    assert honest.certificate is not None
+    columns = honest.certificate.columns
+    fine = columns["worst"].astype(np.float64) <= 1.0
+    assert 0 < int(fine.sum()) < len(fine)
+    some = replace(world[2].proofs[2], of=routes.digest)
+    shifts, worst = columns["shift"][fine], columns["worst"][fine]
+    load = prove(fabric, routes, ProofRules(all_shifts_up_to=1, sample_shifts=1)).proofs[2]
+    assert load.verdict is Verdict.PROVED
+    assert load.certificate is not None
+    assert check_certificate(fabric, routes, load)
+    held = {"shift": shifts, "worst": worst, "load_gbps": load.certificate.columns["load_gbps"]}
+    for statement in (some.statement, load.statement, honest.statement):
+        for told in ({"is_sample": True}, {"is_sample": True, "sample_reason": "more than 1 endpoints"}, {}):
+            detail = {**load.detail, "is_sample": False, "sample_reason": "", **told}
+            digest = digest_parts(("balance", str(detail["worst_shift"]), *held, *held.values()))
+            sealed = replace(load.certificate, columns=held, digest=digest)
+            forged = replace(load, statement=statement, detail=detail, certificate=sealed)
+            assert not check_certificate(fabric, routes, forged)
+
+
+@pytest.mark.parametrize("which", [0, 2])
+def test_nothing_is_checked_that_cannot_be_measured(world: World, which: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(_tables: Tables, _rules: ProofRules) -> U8:
+        return NO_DISTANCE
+
+    monkeypatch.setattr("weftline.prove.reach.measure_distances", give_up)
+    assert check_certificate(*world[:2], world[2].proofs[which]) == (which == 0)
 
 
 def test_certificates_are_of_these_tables_alone(world: World) -> None:

@@ -255,6 +255,22 @@ def test_hosts_cabled_to_each_other() -> None:
     assert witness.kind in {"misdelivered", "no-route"}
 
 
+def test_two_pairs_of_hosts_cabled_to_each_other_do_not_meet() -> None:
+    fabric = from_links(["leaf-001"], {f"host-000{i}": "leaf-001" for i in (1, 2, 3, 4)}, [])
+    peer = np.full_like(fabric.port_peer, NIL)
+    peer[:4] = 1, 0, 3, 2
+    pairs = replace(fabric, port_peer=peer)
+    proof = judge(pairs, make_routes(pairs, lambda _row, _d: None), "reach")
+    assert proof.verdict is Verdict.REFUTED
+    assert proof.witness is not None
+    assert proof.witness.summary.startswith("host-0001/nic1 to host-0003/nic1: host-0001/nic1 is cabled to host-0002")
+    assert (proof.detail["connected_pairs"], proof.detail["failed_pairs"]) == (12, 8)
+    apart = replace(pairs, port_component=np.array([0, 1, 0, 1, *fabric.port_component[4:]], dtype=np.int32))
+    counts = judge(apart, make_routes(apart, lambda _row, _d: None), "reach").detail
+    assert (counts["connected_pairs"], counts["failed_pairs"]) == (4, 4)
+    assert (counts["foreign_pairs"], counts["delivered_foreign_pairs"]) == (8, 4)
+
+
 def test_nothing_to_reach_is_reached() -> None:
     fabric = from_links(2, {}, [(0, 1)])
     report = prove(fabric, minimal_routes(fabric), ProofRules())
