@@ -140,7 +140,9 @@ def switches(draw: st.DrawFn) -> DeviceIntent:
     """Draw a switch that routes and pauses."""
     wanted = draw(queues())
     paused = tuple(item.priority for item in wanted.classes if item.priority is not None)
-    numbers = sorted(draw(st.sets(st.integers(1, 128), min_size=1, max_size=6)))
+    per_cage = draw(st.sampled_from([1, 2, 4, 8]))
+    # A switch has all ports of a cage: the last letter of a cage says how many there are.
+    numbers = sorted(draw(st.sets(st.integers(1, 128), min_size=1, max_size=6)) | {per_cage})
     ports = tuple(draw(_switch_ports(number, paused)) for number in numbers)
     block = str(ipaddress.IPv4Network((draw(st.integers(0, 2**22 - 1)) << 10, 22)))
     address = f"{draw(hosts_of_ipv4)}/32"
@@ -153,7 +155,7 @@ def switches(draw: st.DrawFn) -> DeviceIntent:
         ports=ports,
         platform=PlatformIntent(
             part="generic",
-            ports_per_cage=draw(st.sampled_from([1, 2, 4, 8])),
+            ports_per_cage=per_cage,
             hwsku=draw(maybe(st.just("ACS-SN5600"))),
             asic=draw(maybe(st.sampled_from(["Spectrum-4", "Tomahawk-5"]))),
         ),
@@ -230,6 +232,7 @@ def hosts(draw: st.DrawFn) -> DeviceIntent:
             traffic_class=draw(maybe(st.integers(0, 255))),
             service_level=draw(maybe(st.integers(0, 15))),
             partition_index=draw(maybe(st.integers(0, 65_535))),
+            keeps_rail=draw(maybe(st.booleans())),
             settings=draw(st.just(()) | st.just((SettingIntent("net.ipv4.conf.all.rp_filter", "2"),))),
         ),
     )

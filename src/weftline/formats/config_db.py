@@ -25,6 +25,12 @@ def interface_name(number: int, ports_per_cage: int) -> str:
     return f"Ethernet{cage * LANES_PER_CAGE + place * (LANES_PER_CAGE // ports_per_cage)}"
 
 
+def alias_name(number: int, ports_per_cage: int) -> str:
+    """Name a port as printed on the switch: its cage from 1, and its letter there where a cage has several."""
+    cage, place = divmod(number - 1, ports_per_cage)
+    return f"etp{cage + 1}{chr(ord('a') + place) if ports_per_cage > 1 else ''}"
+
+
 def write_tables(tables: Tables) -> bytes:
     """Write tables in the order given, empty ones left out."""
     return (json.dumps({name: rows for name, rows in tables.items() if rows}, indent=4) + "\n").encode()

@@ -131,6 +131,11 @@ class Fabric:
         return column
 
     @cached_property
+    def networks(self) -> int:
+        """Count the components that endpoints are in: with more than one, some endpoints never reach each other."""
+        return len(np.unique(self.port_component[self.endpoint_port]))
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over every column, in hex."""
         parts: list[object] = []

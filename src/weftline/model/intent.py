@@ -80,7 +80,7 @@ class PortIntent:
     is_up: bool
     mtu: int | None = None
     length_m: int | None = None
-    """Length of the cable in whole metres, rounded up."""
+    """Length of the cable in whole metres, rounded up; on a switch, up to a length that it has headroom for."""
     address: str | None = None
     """Network address with its prefix length, where the port has one of its own."""
     neighbour_number: int | None = None
@@ -233,6 +233,8 @@ class HostIntent:
     traffic_class: int | None = None
     service_level: int | None = None
     partition_index: int | None = None
+    keeps_rail: bool | None = None
+    """Whether a ring must leave and enter hosts by NICs of one rail; None where NICs of all rails reach each other."""
     settings: tuple[SettingIntent, ...] = ()
 
 

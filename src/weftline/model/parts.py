@@ -37,6 +37,11 @@ class PortSet(Section):
     sonic_hwsku: Line | None = Field(
         default=None, description="Hardware SKU that SONiC knows a switch by when it runs like this."
     )
+    headroom_lengths_m: tuple[Annotated[int, Field(strict=True, ge=1, le=200_000)], ...] = Field(
+        default=(),
+        max_length=32,
+        description="Cable lengths that a switch's platform has headroom for, ascending; absent: any length.",
+    )
 
 
 class Part(Section):

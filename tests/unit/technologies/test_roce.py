@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from ipaddress import IPv4Interface, IPv4Network
 from typing import Any
 
@@ -10,10 +11,12 @@ from tests.designs import render_design
 from tests.fabrics import make_design, make_fabric
 from weftline.errors import CapabilityError
 from weftline.model.fabric import Tier
+from weftline.model.parts import PortSet
 from weftline.model.spec import LosslessSection, SiteSection
 from weftline.technologies import TECHNOLOGIES
 from weftline.technologies.roce import addresses as plan
 from weftline.technologies.roce.classes import make_queues, traffic_class_byte
+from weftline.technologies.roce.intents import headroom_length
 from weftline.technologies.roce.limits import FIRST_NUMBER, count_problems
 
 DESIGN = TECHNOLOGIES["roce"].design
@@ -185,3 +188,23 @@ def test_the_width_is_that_of_the_routes() -> None:
     assert leaf.exchange is not None
     assert leaf.exchange.width == 4
     assert int(np.diff(made.routes.member_ptr).max()) == 4
+
+
+@pytest.mark.parametrize(
+    ("known", "length", "meant"),
+    [
+        ((5, 40, 300), 5, 5),
+        ((5, 40, 300), 6, 40),
+        ((5, 40, 300), 30, 40),
+        ((5, 40, 300), 301, 301),
+        ((), 30, 30),
+        ((5, 40), None, None),
+    ],
+)
+def test_switches_take_lengths_that_they_have_headroom_for(
+    known: tuple[int, ...], length: int | None, meant: int | None
+) -> None:
+    leaf = make_design(technology="roce").leaf
+    ports = (PortSet(rate_gbps=400, count=8, headroom_lengths_m=known), PortSet(rate_gbps=200, count=8))
+    part = leaf.part.model_copy(update={"ports": ports})
+    assert headroom_length(replace(leaf, part=part, rate_gbps=400.0), length) == meant

@@ -23,6 +23,15 @@ def settings(text: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
 
 
+@pytest.mark.parametrize(
+    ("technology", "kind", "crosses"),
+    [("roce", "rail-only", "0"), ("infiniband", "rail-only", "0"), ("roce", "rail-optimised", None)],
+)
+def test_rings_keep_to_a_rail_where_rails_are_apart(technology: str, kind: str, crosses: str | None) -> None:
+    made = render_design(technology, kind, hosts=8, rails=2, unit_size=4)
+    assert settings(made.text(f"{FOLDER}/nccl.conf")).get("NCCL_CROSS_NIC") == crosses
+
+
 def test_nccl_uses_the_declared_class() -> None:
     assert settings(ROCE.text(f"{FOLDER}/nccl.conf")) == {
         "NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1",
@@ -36,6 +45,7 @@ def test_nccl_uses_the_first_key_and_every_plane() -> None:
         "NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1",
         "NCCL_IB_SL": "0",
         "NCCL_IB_PKEY": "0",
+        "NCCL_CROSS_NIC": "0",
     }
 
 
@@ -60,6 +70,7 @@ def test_only_roce_hosts_set_their_nics() -> None:
         ("nccl.conf", replace("NCCL_IB_HCA==", "NCCL_IB_HCA="), "artifact.out-of-range"),
         ("nccl.conf", replace("NCCL_IB_TC", "NCCL_IB_GID_INDEX"), "artifact.said-twice"),
         ("nccl.conf", replace("NCCL_IB_TC", "NCCL_IB_TCC"), "artifact.unreadable-line"),
+        ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_CROSS_NIC=2"), "artifact.out-of-range"),
         ("sysctl.conf", replace(" = ", " "), "artifact.unreadable-line"),
     ],
 )

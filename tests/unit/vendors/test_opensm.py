@@ -60,13 +60,13 @@ def test_an_entry_that_forwards_nowhere_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("change", "code", "line"),
     [
-        (replace("\n0x0002 ", "\n0x0001 "), "artifact.said-twice", 4),
-        (replace("\n0x0002 00", "\n0x0002 0x"), "artifact.unreadable-line", 6),
-        (replace("\n0x0002 00", "\n0x0002 99"), "artifact.unreadable-line", 6),
-        (replace("\n0x0002 ", "\n0xc000 "), "artifact.unreadable-line", 6),
-        (replace("\n0x0002 ", "\n0x0000 "), "artifact.unreadable-line", 6),
-        (replace(" guid 0x", " guid "), "artifact.unreadable-line", 4),
-        (replace("Unicast", "garbage\nUnicast"), "artifact.unreadable-line", 4),
+        (replace("\n0x0002 ", "\n0x0001 "), "artifact.said-twice", 5),
+        (replace("\n0x0002 00", "\n0x0002 0x"), "artifact.unreadable-line", 7),
+        (replace("\n0x0002 00", "\n0x0002 99"), "artifact.unreadable-line", 7),
+        (replace("\n0x0002 ", "\n0xc000 "), "artifact.unreadable-line", 7),
+        (replace("\n0x0002 ", "\n0x0000 "), "artifact.unreadable-line", 7),
+        (replace(" guid 0x", " guid "), "artifact.unreadable-line", 5),
+        (replace("Unicast", "garbage\nUnicast"), "artifact.unreadable-line", 5),
         (say_again("Unicast"), "artifact.said-twice", None),
     ],
 )

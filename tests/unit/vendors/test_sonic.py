@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,8 +11,9 @@ import pytest
 
 from tests.designs import render_design
 from tests.unit.vendors.damage import damage, replace
-from weftline.formats.config_db import interface_name, read_tables
+from weftline.formats.config_db import alias_name, interface_name, read_tables, write_tables
 from weftline.formats.lines import Reading
+from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import PlatformIntent
 from weftline.model.spec import LosslessSection
 from weftline.vendors import VENDORS
@@ -81,16 +83,37 @@ def test_what_no_source_says_is_absent() -> None:
 
 
 def test_lanes_are_said_where_the_platform_numbers_them_in_order() -> None:
-    intent = MADE.intent("leaf-001")
-    fields = {name: getattr(intent, name) for name in intent.__dataclass_fields__}
-    fields["platform"] = PlatformIntent("sn5600", 2, "ACS-SN5600", "Spectrum-4")
-    db = make_tables(type(intent)(**fields))
+    platform = PlatformIntent("sn5600", 2, "ACS-SN5600", "Spectrum-4")
+    db = make_tables(replace_fields(MADE.intent("leaf-001"), platform=platform))
     assert db["DEVICE_METADATA"]["localhost"]["hwsku"] == "ACS-SN5600"
-    assert [(name, row["lanes"], row["index"]) for name, row in list(db["PORT"].items())[:3]] == [
-        ("Ethernet0", "0,1,2,3", "1"),
-        ("Ethernet4", "4,5,6,7", "1"),
-        ("Ethernet8", "8,9,10,11", "2"),
+    wanted = ("alias", "index", "lanes", "subport")
+    assert [(name, *(row[field] for field in wanted)) for name, row in list(db["PORT"].items())[:3]] == [
+        ("Ethernet0", "etp1a", "1", "0,1,2,3", "1"),
+        ("Ethernet4", "etp1b", "1", "4,5,6,7", "2"),
+        ("Ethernet8", "etp2a", "2", "8,9,10,11", "1"),
     ]
+
+
+def test_ports_are_called_as_printed_on_the_switch() -> None:
+    assert [alias_name(3, per_cage) for per_cage in (1, 2, 4)] == ["etp3", "etp2a", "etp1c"]
+
+
+@pytest.mark.parametrize(("asic", "takes"), [("Spectrum-4", True), ("Tofino", True), ("Tomahawk 5", False)])
+def test_pauses_find_their_group_on_chips_that_ask_for_it(asic: str, takes: bool) -> None:
+    db = make_tables(replace_fields(MADE.intent("leaf-001"), platform=PlatformIntent("part", 1, None, asic)))
+    rows = [row for name, row in db["PORT_QOS_MAP"].items() if name != "global"]
+    assert {row.get("pfc_to_pg_map") for row in rows} == {"FABRIC" if takes else None}
+    assert db["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"] == ({"FABRIC": {"3": "3"}} if takes else {})
+
+
+def test_a_pause_of_another_group_is_seen() -> None:
+    intent = replace_fields(MADE.intent("leaf-001"), platform=PlatformIntent("part", 1, None, "Spectrum-4"))
+    content = write_tables(make_tables(intent)).decode()
+    old = '"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {\n        "FABRIC": {\n            "3": "3"'
+    assert old in content
+    file = Artifact(PATH, content.replace(old, old[:-2] + '4"').encode(), "leaf-001", "sonic")
+    (observed,) = VENDORS["sonic"].observe(ArtifactSet("", (file,)))
+    assert [problem.code for problem in observed.problems] == ["artifact.unexpected"]
 
 
 @pytest.mark.parametrize(
@@ -217,8 +240,6 @@ def test_values_are_of_the_kind_that_real_files_have(corpus: Path) -> None:
 
 
 def test_real_files_are_read_without_an_exception(corpus: Path) -> None:
-    from weftline.model.artifact import Artifact, ArtifactSet
-
     for path in sorted((corpus / "roce" / "sonic-buildimage" / "qos_buffers").glob("*.json")):
         file = Artifact(path.name, path.read_bytes(), "switch", "sonic")
         assert len(VENDORS["sonic"].observe(ArtifactSet("", (file,)))) == 1

@@ -29,6 +29,10 @@ DEFAULT_PKEY = 0x7FFF
 FIRST_PKEY = 0x0001
 NOTE_GUIDS = "GUIDs are placeholders derived from device names; bind the inventory's own before deployment"
 NOTE_ENGINE = "OpenSM's file engine neither checks nor heals: load these tables only while their proofs stand"
+NOTE_MANAGER = (
+    "upstream OpenSM is reported to fail on Quantum-2 and later (linux-rdma/opensm issue 38): manage those by the "
+    "vendor's OpenSM; static tables do without its adaptive routing"
+)
 
 
 def list_intents(
@@ -52,7 +56,7 @@ def _manager(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -
         forwarding=ForwardingIntent(table=make_table(fabric, addresses, routes, plane)),
         isolation=_isolate(fabric, addresses, plane),
         keys=_list_keys(fabric, addresses, plane),
-        notes=(NOTE_GUIDS, NOTE_ENGINE),
+        notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER),
     )
 
 
@@ -137,6 +141,7 @@ def _host(fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
             devices=tuple(nic.device for nic, port in zip(nics, ports, strict=True) if _is_up(fabric, port)),
             service_level=0,
             partition_index=0,
+            keeps_rail=True if fabric.networks > 1 else None,
         ),
         notes=(NOTE_GUIDS,),
     )

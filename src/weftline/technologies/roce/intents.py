@@ -42,8 +42,8 @@ NOTE_MACS = (
     "deployment"
 )
 NOTE_BUFFERS = (
-    "headroom and pools are the platform's own: SONiC derives them from PORT speed and CABLE_LENGTH; keep its "
-    "BUFFER tables and merge these files into the running configuration"
+    "headroom and pools are the platform's own: SONiC derives them from PORT speed and CABLE_LENGTH (rounded up to a "
+    "length that the platform knows); keep its BUFFER tables and merge these files into the running configuration"
 )
 
 
@@ -80,14 +80,15 @@ def _switch(
 ) -> DeviceIntent:
     node = int(fabric.switch_node[row])
     width, block = sizes
+    tier = TIER_NAMES[int(fabric.node_tier[node])]
+    part = {"leaf": design.leaf, "spine": design.spine, "core": design.core}[tier]
     ports = tuple(
-        _switch_port(design, fabric, addresses, port)
+        _switch_port(design, fabric, addresses, part, port)
         for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
     )
     loopback = f"{format_ipv4(int(addresses.node_address[node]))}/32"
     own = addresses.port_address[int(fabric.port_ptr[node]) : int(fabric.port_ptr[node + 1])]
     blocks = [f"{format_ipv4(int(own[own >= 0].min()))}/{32 - (block.bit_length() - 1)}"] if (own >= 0).any() else []
-    tier = TIER_NAMES[int(fabric.node_tier[node])]
     return DeviceIntent(
         device=fabric.node_name[node],
         role="switch",
@@ -95,7 +96,7 @@ def _switch(
         tier=tier,
         fabric=fabric.name,
         ports=ports,
-        platform=_platform({"leaf": design.leaf, "spine": design.spine, "core": design.core}[tier]),
+        platform=_platform(part),
         forwarding=ForwardingIntent(
             exchange=RoutingIntent(
                 number=int(addresses.node_number[node]),
@@ -115,7 +116,13 @@ def _platform(tier: TierPart) -> PlatformIntent:
     )
 
 
-def _switch_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, port: int) -> PortIntent:
+def headroom_length(tier: TierPart, length: int | None) -> int | None:
+    """Round a length up to one that the platform has headroom for; for any other it has none, and packets are lost."""
+    known = next((ports.headroom_lengths_m for ports in tier.part.ports if ports.rate_gbps == tier.rate_gbps), ())
+    return length if length is None else min((step for step in known if step >= length), default=length)
+
+
+def _switch_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, tier: TierPart, port: int) -> PortIntent:
     peer = int(fabric.port_peer[port])
     own = int(addresses.port_address[port])
     number = NIL if peer == NIL else int(addresses.node_number[fabric.port_node[peer]])
@@ -126,7 +133,7 @@ def _switch_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, por
         rate_gbps=float(fabric.port_rate_gbps[port]),
         is_up=peer != NIL,
         mtu=SWITCH_MTU,
-        length_m=_length(fabric, port),
+        length_m=headroom_length(tier, _length(fabric, port)),
         address=None if own == NIL else f"{format_ipv4(own)}/31",
         neighbour_number=None if number == NIL else number,
         pause_priorities=priorities,
@@ -150,6 +157,7 @@ def _host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: int)
             devices=tuple(up),
             gid_index=GID_INDEX,
             traffic_class=traffic_class_byte(design.spec.lossless),
+            keeps_rail=True if fabric.networks > 1 else None,
             settings=HOST_SETTINGS,
         ),
         notes=(NOTE_MACS,),

@@ -29,7 +29,7 @@ def _write_file(intent: DeviceIntent, exchange: RoutingIntent) -> str:
     cage = 1 if intent.platform is None else intent.platform.ports_per_cage
     peers = [(interface_name(port.key, cage), port) for port in intent.ports if port.neighbour_number is not None]
     lines = [
-        f"! Routing of {intent.device} of fabric {intent.fabric}; install as /etc/frr/frr.conf",
+        f"! Routing of {intent.device} of fabric {intent.fabric}; install as /etc/sonic/frr/frr.conf",
         "frr defaults datacenter",
         f"hostname {intent.device}",
         "log syslog informational",

@@ -100,6 +100,11 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
                 reading.report("artifact.out-of-range", f"{value[:40]!r} is no number from 0 to {high}", where)
             else:
                 facts.append(Fact(path, number, where))
+        elif name == "NCCL_CROSS_NIC":
+            if value in {"0", "1"}:
+                facts.append(Fact("host.keeps_rail", value == "0", where))
+            else:
+                reading.report("artifact.out-of-range", f"{value[:40]!r} is neither 0 nor 1", where)
         else:
             reading.report("artifact.unreadable-line", f"{name[:40]!r} is not known here", where)
     return facts

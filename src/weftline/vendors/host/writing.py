@@ -61,5 +61,7 @@ def _write_nccl(intent: DeviceIntent, host: HostIntent) -> str:
     ):
         if value is not None:
             settings.append((name, str(value)))
+    if host.keeps_rail is not None:
+        settings.append(("NCCL_CROSS_NIC", "0" if host.keeps_rail else "1"))
     body = "".join(f"{name}={value}\n" for name, value in settings)
     return _head(intent, "/etc/nccl.conf", "Collective library") + body

@@ -58,7 +58,8 @@ def _write_options(intent: DeviceIntent) -> str:
         options.append(("partition_config_file", f"{INSTALL}/partitions.conf"))
         options.append(("part_enforce", intent.isolation.enforcement))
     body = "".join(f"{name} {value}\n" for name, value in sorted(options))
-    return _head(intent, f"{INSTALL}/opensm.conf", "Options") + body
+    cache = f"# guid2lid belongs in {CACHE} before OpenSM starts, all other files in {INSTALL}\n"
+    return _head(intent, f"{INSTALL}/opensm.conf", "Options") + cache + body
 
 
 def _write_addresses(keys: KeyIntent) -> str:

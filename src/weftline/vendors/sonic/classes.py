@@ -11,6 +11,7 @@ _MAPS = {
     "tc_to_queue_map": ("TC_TO_QUEUE_MAP", 7),
     "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", 7),
     "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", 7),
+    "pfc_to_pg_map": ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 7),
 }
 _SCHEDULES = {"STRICT": "strict", "DWRR": "weighted"}
 _COLOURS = ("green", "yellow", "red")
@@ -33,6 +34,7 @@ def read_classes(file: SwitchFile) -> None:
         if queue is not None:
             class_of[queue] = tc
     _read_priorities(file, maps["pfc_to_queue_map"], class_of)
+    _check_groups(file, maps, class_of)
     _read_queues(file, class_of)
 
 
@@ -68,6 +70,16 @@ def _read_priorities(file: SwitchFile, queue_of: dict[int, int], class_of: dict[
             file.blame("artifact.said-twice", f"priorities {said[tc]} and {priority} pause for class {tc}", where)
         else:
             file.say(f"queues.classes.{tc}.priority", priority, where)
+
+
+def _check_groups(file: SwitchFile, maps: dict[str, dict[int, int]], class_of: dict[int, int]) -> None:
+    """Hold the group that a pause counts for against the group that its packets wait in."""
+    for priority, group in sorted(maps["pfc_to_pg_map"].items()):
+        tc = class_of.get(maps["pfc_to_queue_map"].get(priority, -1))
+        meant = None if tc is None else maps["tc_to_pg_map"].get(tc)
+        if group != meant:
+            where = f"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP: {priority}"
+            file.blame("artifact.unexpected", f"priority {priority} pauses for group {group}, not {meant}", where)
 
 
 def _numbers(value: FactValue) -> list[int]:

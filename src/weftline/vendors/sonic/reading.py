@@ -15,7 +15,7 @@ from weftline.vendors.sonic.classes import read_classes
 from weftline.vendors.sonic.file import SwitchFile
 from weftline.vendors.sonic.writing import NAME
 
-_ALIAS = re.compile(r"^etp([1-9][0-9]{0,3})$")
+_ALIAS = re.compile(r"^etp([1-9][0-9]{0,3})([a-h]?)$")
 _LENGTH = re.compile(r"^([1-9][0-9]{0,5})m$")
 MAX_MBPS = 10_000_000
 MAX_NUMBER = 4_294_967_295
@@ -44,13 +44,18 @@ def _read_device(file: SwitchFile) -> None:
 
 
 def _read_ports(file: SwitchFile) -> None:
+    aliases = {name: _ALIAS.fullmatch(row.get("alias", "")) for name, row in file.rows("PORT").items()}
+    per_cage = max((_place(match) for match in aliases.values() if match is not None), default=0) + 1
+    taken: set[int] = set()
     for name, row in file.rows("PORT").items():
         where = f"PORT.{name}"
-        match = _ALIAS.fullmatch(row.get("alias", ""))
-        if match is None or int(match[1]) in file.number.values():
+        match = aliases[name]
+        number = 0 if match is None else (int(match[1]) - 1) * per_cage + _place(match) + 1
+        if match is None or number in taken or bool(match[2]) != (per_cage > 1):
             file.blame("artifact.unreadable-line", "alias does not say which port it is", f"{where}.alias")
             continue
-        number = file.number[name] = int(match[1])
+        taken.add(number)
+        file.number[name] = number
         file.say(f"ports.{number}.peer", row.get("description", ""), f"{where}.description")
         file.say(f"ports.{number}.is_up", row.get("admin_status") == "up", f"{where}.admin_status")
         speed = file.read_int(row.get("speed", ""), 1, MAX_MBPS, f"{where}.speed")
@@ -61,6 +66,11 @@ def _read_ports(file: SwitchFile) -> None:
             file.say(f"ports.{number}.mtu", mtu, f"{where}.mtu")
         if row.get("pfc_asym", "off") != "off":
             file.blame("artifact.unexpected", "asymmetric pause is on", f"{where}.pfc_asym")
+
+
+def _place(match: re.Match[str]) -> int:
+    """Place of a port in its cage, from 0."""
+    return ord(match[2]) - ord("a") if match[2] else 0
 
 
 def _read_cables(file: SwitchFile) -> None:

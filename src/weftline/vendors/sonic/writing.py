@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.formats.config_db import LANES_PER_CAGE, Row, Tables, interface_name, write_tables
+from weftline.formats.config_db import LANES_PER_CAGE, Row, Tables, alias_name, interface_name, write_tables
 from weftline.model.artifact import Artifact
 from weftline.model.intent import ClassIntent, DeviceIntent, PortIntent, QueueIntent
 
@@ -12,6 +12,8 @@ MAP = "FABRIC"
 ROLES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
 SEQUENTIAL_LANES = ("spectrum-3", "spectrum-4")
 """ASICs whose platforms number lanes as they number interfaces; on others the lanes are the platform's to say."""
+PAUSE_GROUP_ASICS = ("spectrum", "tofino")
+"""ASICs that take the group of a paused priority from a map of its own. qos_config.j2 of sonic-buildimage."""
 RS_FEC_GBPS = 200.0
 """From this rate on a port runs RS-FEC always. IEEE 802.3 clause 119."""
 COUNT = 8
@@ -42,8 +44,9 @@ def make_tables(intent: DeviceIntent) -> Tables:
     tables["CABLE_LENGTH"] = {"AZURE": lengths} if lengths else {}
     tables.update(_interfaces(intent, ports))
     if intent.queues is not None:
-        tables.update(_maps(intent.queues))
-        tables.update(_queues(intent.queues, ports))
+        takes_groups = _asic(intent).startswith(PAUSE_GROUP_ASICS)
+        tables.update(_maps(intent.queues, takes_groups=takes_groups))
+        tables.update(_queues(intent.queues, ports, takes_groups=takes_groups))
     return tables
 
 
@@ -57,10 +60,15 @@ def _device(intent: DeviceIntent) -> Row:
     return row
 
 
+def _asic(intent: DeviceIntent) -> str:
+    return "" if intent.platform is None else (intent.platform.asic or "").lower()
+
+
 def _port(intent: DeviceIntent, name: str, port: PortIntent, cage: int) -> Row:
-    row: Row = {"alias": f"etp{port.key}", "index": str((port.key - 1) // cage + 1)}
-    asic = "" if intent.platform is None else (intent.platform.asic or "").lower()
-    if asic in SEQUENTIAL_LANES:
+    row: Row = {"alias": alias_name(port.key, cage), "index": str((port.key - 1) // cage + 1)}
+    if cage > 1:
+        row["subport"] = str((port.key - 1) % cage + 1)
+    if _asic(intent) in SEQUENTIAL_LANES:
         first = int(name.removeprefix("Ethernet"))
         row["lanes"] = ",".join(str(lane) for lane in range(first, first + LANES_PER_CAGE // cage))
     row["speed"] = str(round(port.rate_gbps * 1000))
@@ -91,7 +99,7 @@ def _interfaces(intent: DeviceIntent, ports: list[tuple[str, PortIntent]]) -> Ta
     return tables
 
 
-def _maps(queues: QueueIntent) -> Tables:
+def _maps(queues: QueueIntent, *, takes_groups: bool) -> Tables:
     identity = {str(value): str(value) for value in range(COUNT)}
     return {
         "DSCP_TO_TC_MAP": {
@@ -108,16 +116,24 @@ def _maps(queues: QueueIntent) -> Tables:
             MAP: identity
             | {str(item.priority): str(item.queue) for item in queues.classes if item.priority is not None}
         },
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {
+            MAP: {str(item.priority): str(item.group) for item in queues.classes if item.priority is not None}
+        }
+        if takes_groups
+        else {},
     }
 
 
-def _queues(queues: QueueIntent, ports: list[tuple[str, PortIntent]]) -> Tables:
+def _queues(queues: QueueIntent, ports: list[tuple[str, PortIntent]], *, takes_groups: bool) -> Tables:
     tables: Tables = {
         "SCHEDULER": {f"class.{item.key}": _scheduler(item) for item in queues.classes},
         "WRED_PROFILE": {
             f"class.{item.key}": _marks(item) for item in queues.classes if item.mark_max_bytes is not None
         },
-        "PORT_QOS_MAP": {"global": {"dscp_to_tc_map": MAP}, **{name: _port_maps(port) for name, port in ports}},
+        "PORT_QOS_MAP": {
+            "global": {"dscp_to_tc_map": MAP},
+            **{name: _port_maps(port, takes_groups=takes_groups) for name, port in ports},
+        },
         "QUEUE": {f"{name}|{item.queue}": _queue(item) for name, _ in ports for item in queues.classes},
     }
     watchdog = queues.watchdog
@@ -148,8 +164,10 @@ def _marks(item: ClassIntent) -> Row:
     return row
 
 
-def _port_maps(port: PortIntent) -> Row:
+def _port_maps(port: PortIntent, *, takes_groups: bool) -> Row:
     row: Row = {"dscp_to_tc_map": MAP, "tc_to_queue_map": MAP, "tc_to_pg_map": MAP, "pfc_to_queue_map": MAP}
+    if takes_groups:
+        row["pfc_to_pg_map"] = MAP
     if port.pause_priorities:
         row["pfc_enable"] = ",".join(str(priority) for priority in port.pause_priorities)
     if port.watched_priorities:
