@@ -208,3 +208,8 @@ def test_switches_take_lengths_that_they_have_headroom_for(
     ports = (PortSet(rate_gbps=400, count=8, headroom_lengths_m=known), PortSet(rate_gbps=200, count=8))
     part = leaf.part.model_copy(update={"ports": ports})
     assert headroom_length(replace(leaf, part=part, rate_gbps=400.0), length) == meant
+
+
+def test_a_switch_of_unknown_headroom_is_said_to_be_so() -> None:
+    made = render_design("roce")
+    assert any("pg_profile_lookup.ini" in note for note in made.artifacts.notes)

@@ -47,6 +47,12 @@ NOTE_BUFFERS = (
 )
 
 
+NOTE_LENGTHS = (
+    "no source says which cable lengths {} has headroom for: hold CABLE_LENGTH against its pg_profile_lookup.ini, for "
+    "at a length that is missing there, and with static buffers, a port loses packets"
+)
+
+
 def list_intents(
     design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
 ) -> tuple[DeviceIntent, ...]:
@@ -106,7 +112,7 @@ def _switch(
             )
         ),
         queues=queues,
-        notes=(NOTE_BUFFERS,),
+        notes=(NOTE_BUFFERS,) if _headroom_lengths(part) else (NOTE_BUFFERS, NOTE_LENGTHS.format(part.name)),
     )
 
 
@@ -118,8 +124,12 @@ def _platform(tier: TierPart) -> PlatformIntent:
 
 def headroom_length(tier: TierPart, length: int | None) -> int | None:
     """Round a length up to one that the platform has headroom for; for any other it has none, and packets are lost."""
-    known = next((ports.headroom_lengths_m for ports in tier.part.ports if ports.rate_gbps == tier.rate_gbps), ())
-    return length if length is None else min((step for step in known if step >= length), default=length)
+    steps = [] if length is None else [step for step in _headroom_lengths(tier) if step >= length]
+    return min(steps, default=length)
+
+
+def _headroom_lengths(tier: TierPart) -> tuple[int, ...]:
+    return next((ports.headroom_lengths_m for ports in tier.part.ports if ports.rate_gbps == tier.rate_gbps), ())
 
 
 def _switch_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, tier: TierPart, port: int) -> PortIntent:
