@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
@@ -77,7 +77,7 @@ def refused(ran: Ran, status: int, code: str) -> dict[str, Any]:
 
 def hold(document: dict[str, Any], name: str) -> dict[str, Any]:
     """Hold a document against the schema of its name, and hand it back."""
-    validator(name).validate(document)
+    validator(name).validate(document)  # pyright: ignore[reportUnknownMemberType]
     return document
 
 
@@ -85,9 +85,8 @@ def hold(document: dict[str, Any], name: str) -> dict[str, Any]:
 def validator(name: str) -> Draft202012Validator:
     """Make the validator of one schema."""
     files = [(path.name, json.loads(path.read_text(encoding="utf-8"))) for path in sorted(SCHEMAS.glob("*.json"))]
-    registry: Registry[Any] = Registry().with_resources(
-        (key, Resource.from_contents(content)) for key, content in files
-    )
+    resources = [(key, Resource[Any].from_contents(content)) for key, content in files]
+    registry = cast("Registry[Any]", Registry()).with_resources(resources)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]
     return Draft202012Validator(dict(files)[f"{name}.json"], registry=registry)
 
 

@@ -72,9 +72,7 @@ def test_trace(technology: str, places: Path) -> None:
 
 
 @pytest.mark.parametrize("technology", TECHNOLOGIES)
-def test_up_gathers_what_the_stages_say(
-    technology: str, places: Path, raised: dict[str, tuple[Path, Ran]]
-) -> None:
+def test_up_gathers_what_the_stages_say(technology: str, places: Path, raised: dict[str, tuple[Path, Ran]]) -> None:
     out, ran = raised[technology]
     assert ran.status == 0, ran.err
     document = hold(ran.document, "up")
@@ -84,7 +82,9 @@ def test_up_gathers_what_the_stages_say(
     assert document["proofs"] == run("prove", place, "--json").document["proofs"]
     assert document["simulation"] == run("simulate", place, "--json").document
     assert document["report"] == str(out / "report.html")
-    files = {path.relative_to(out / "artifacts").as_posix() for path in (out / "artifacts").rglob("*") if path.is_file()}
+    files = {
+        path.relative_to(out / "artifacts").as_posix() for path in (out / "artifacts").rglob("*") if path.is_file()
+    }
     assert {artifact["path"] for artifact in document["artifacts"]} == files - {"manifest.json"}
 
 

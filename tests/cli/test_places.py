@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import write_small
-from tests.cli.running import run, start
+from tests.cli.running import run
 
 NAMES = (
-    "with blank.yaml", "\u00fcn\u00efc\u00f6d\u00e9 \u4e16\u754c.yml", "-", "--help.yaml", "a'b\"c.yaml", "x" * 240 + ".yaml",
-    ".yaml", "two.dots.yaml", "tab\tin.yaml", "line\nend.yaml", "no-suffix", "%s{}$HOME.yaml", "\udcff.yaml",
+    "with blank.yaml", "\u00fcn\u00efc\u00f6d\u00e9 \u4e16\u754c.yml", "-", "--help.yaml", "a'b\"c.yaml",
+    "x" * 240 + ".yaml", ".yaml", "two.dots.yaml", "tab\tin.yaml", "line\nend.yaml", "no-suffix", "%s{}$HOME.yaml",
+    "\udcff.yaml",
 )  # fmt: skip
+FULL = """
+import resource, signal
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+from weftline.cli.main import run
+run()
+"""
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
@@ -33,7 +43,12 @@ def test_the_workspace_is_a_place(small: Path) -> None:
     assert run("up", small, "--json").status == 0
     folder = small.parent / ".weftline" / small.stem
     digest = run("build", small, "--json").document["digest"]
-    for place, cwd in ((folder, Path("/")), (".", folder), (f".weftline/{small.stem}/", small.parent), ("..//.weftline/infiniband", folder.parent)):  # noqa: E501
+    for place, cwd in (
+        (folder, Path("/")),
+        (".", folder),
+        (f".weftline/{small.stem}/", small.parent),
+        ("..//.weftline/infiniband", folder.parent),
+    ):
         assert run("build", place, "--json", cwd=cwd).document["digest"] == digest
     shutil.rmtree(folder / "artifacts")
     again = run("up", ".", "--json", cwd=folder)
@@ -101,20 +116,10 @@ def test_a_cabling_list_stands_beside_its_declaration(small: Path, tmp_path_fact
 
 
 def test_a_full_disk(small: Path) -> None:
-    """A limit on the size of files stands for a disk that is full: the report does not fit, and nothing is half there."""
-    script = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)); " \
-        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); from weftline.cli.main import run; run()"  # fmt: skip
-    import subprocess
-    import sys
-
+    """A limit on the size of files stands for a disk that is full: the report does not fit, nothing is half there."""
     done = subprocess.run(
-        [sys.executable, "-c", script, "report", str(small), "--json"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", FULL, "report", str(small), "--json"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1, done.stderr
     assert '"artifact.unwritable"' in done.stdout
     assert list((small.parent / ".weftline" / "infiniband").iterdir()) == []
-
-
-def test_a_declaration_from_a_pipe(small: Path) -> None:
-    ran = start("check", "/dev/stdin", "--json", stdin=small.read_text(encoding="utf-8"))
-    assert ran.document["schema"] in {"weftline/check/1", "weftline/error/1"}

@@ -145,7 +145,7 @@ def test_every_verb_refuses_what_is_not_there(verb: str) -> None:
         (("diff", ".", "roce.yaml"), "artifact.no-place"),
         (("diff", "roce.yaml", LONG), "artifact.unreadable"),
     ],
-    ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else None,
+    ids=lambda value: value if isinstance(value, str) else " ".join(value)[:50],  # pyright: ignore[reportUnknownArgumentType]
 )
 def test_bad_input(arguments: tuple[str, ...], code: str, places: Path) -> None:
     refused(run(*arguments, "--json", cwd=places), 1, code)
@@ -221,7 +221,12 @@ def test_a_difference(places: Path, tmp_path: Path) -> None:
 
 
 def test_errors_without_json_leave_stdout_empty(places: Path) -> None:
-    for arguments in (("check", "nothere"), ("simulate", "roce.yaml", "--size", "x"), ("adopt", "roce.yaml"), ("nope",)):
+    for arguments in (
+        ("check", "nothere"),
+        ("simulate", "roce.yaml", "--size", "x"),
+        ("adopt", "roce.yaml"),
+        ("nope",),
+    ):
         ran: Ran = run(*arguments, cwd=places)
         assert ran.out == ""
         assert "\nerror: " in f"\n{ran.err}"

@@ -35,12 +35,14 @@ def shell(line: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess
 
 def watch(*arguments: object, cwd: Path, env: dict[str, str] | None = None) -> tuple[int, str]:
     """Run the command on a terminal of 80 columns; returns its status and everything it sent."""
-    process, terminal = pty.fork()
-    if process == 0:
-        os.chdir(cwd)
-        words = [*COMMAND, *(str(argument) for argument in arguments)]
-        os.execve(words[0], words, environment({"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), **(env or {})}))
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    terminal, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        [*COMMAND, *(str(argument) for argument in arguments)],
+        cwd=cwd, env=environment({"TERM": "xterm-256color", **(env or {})}),
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
     sent = b""
     while True:
         try:
@@ -51,7 +53,7 @@ def watch(*arguments: object, cwd: Path, env: dict[str, str] | None = None) -> t
             break
         sent += data
     os.close(terminal)
-    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    status = process.wait(timeout=60)
     text = sent.decode()
     assert "Traceback" not in text, text
     return status, text
@@ -90,7 +92,7 @@ def test_a_terminal_gets_colours_progress_and_tables_that_fit(places: Path, tmp_
     printed = sent[sent.rindex("\x1b[2K") :]
     lines = [line for line in ESCAPE.sub("", printed).replace("\r", "").split("\n") if str(tmp_path) not in line]
     assert [line for line in lines if len(line) > COLUMNS] == []
-    assert [line for line in lines if line.startswith(("reach ", "deadlock ", "balance "))].__len__() == 3
+    assert sum(line.startswith(("reach ", "deadlock ", "balance ")) for line in lines) == 3
     assert "report   " in ESCAPE.sub("", printed)
 
 

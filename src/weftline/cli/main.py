@@ -9,11 +9,11 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from weftline.cli.interrupt import EXIT_INTERRUPTED, WORDS, listen
+
 if TYPE_CHECKING:
     from weftline.errors import WeftlineError
 
-EXIT_INTERRUPTED = 130
-"""What a shell expects after Ctrl-C."""
 EXIT_UNREAD = 141
 """What a shell expects where the reader of a pipe left early: never 0, since the answer may have been no."""
 
@@ -22,6 +22,7 @@ def run() -> None:
     """Run the command line; every failure leaves through here with its exit status."""
     for name in ("stdout", "stderr"):
         _prepare(name)
+    listen()
     arguments = sys.argv[1:]
     status = call(arguments)
     try:
@@ -58,7 +59,7 @@ def call(arguments: list[str]) -> int:
 
 def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
     if isinstance(error, KeyboardInterrupt):
-        sys.stderr.write("\ninterrupted; nothing is half-written\n")
+        sys.stderr.write(WORDS)
         return EXIT_INTERRUPTED
     import typer
 

@@ -185,7 +185,7 @@ def show_explanation(explanation: Explanation, *, as_json: bool, quiet: bool, no
     console = make_console(no_color=no_color)
     if not quiet:
         console.print(explanation.code, style="bold")
-    console.print(Markdown(explanation.text), soft_wrap=False)
+    print_trimmed(console, Markdown(explanation.text))
     return EXIT_DONE
 
 
