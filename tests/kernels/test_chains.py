@@ -45,6 +45,13 @@ def test_a_circle_leaves_flows_over() -> None:
     assert (longest, last, ordered) == (1.0, 2, 1)
 
 
+def test_of_chains_that_are_as_long_the_first_is_named() -> None:
+    ptr, flow = invert_needs(np.zeros(4, dtype=np.int64), np.empty(0, dtype=np.int32))
+    none = np.full(3, NIL, dtype=np.int32)
+    waiting = count_waits(np.zeros(4, dtype=np.int64), none)
+    assert longest_chain(np.array([1.0, 2.0, 2.0]), 0.5, waiting, none, ptr, flow) == (2.5, 1, 3)
+
+
 def test_no_flow_has_no_chain() -> None:
     none = np.empty(0, dtype=np.int32)
     assert longest_chain(np.empty(0), 1.0, none, none, np.zeros(1, dtype=np.int64), none) == (0.0, NIL, 0)

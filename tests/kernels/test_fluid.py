@@ -92,6 +92,26 @@ def test_times_are_those_of_a_full_solve_in_fractions(case: Case, prune: bool) -
     np.testing.assert_allclose(sent, [float(time) for time in wanted[1]], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("links", [3, 7, 12, 30])
+@pytest.mark.parametrize("ends", ["one", "both", "waves"])
+def test_a_change_that_reaches_far_is_followed_to_its_end(links: int, ends: str) -> None:
+    """Neighbours share a resource each, and rates grow along the chain: one end makes the next rise, the next fall."""
+    sizes, paths = [400 * (i + 1) for i in range(links)], [[i, i + 1] for i in range(links)]
+    capacity = [2, *(2 * i + 1 for i in range(1, links)), 100]
+    extra = {"one": [5], "both": [5, 9], "waves": [3, 7, 11]}[ends]
+    for turn, size in enumerate(extra):
+        sizes.append(size)
+        paths.append([0] if turn % 2 == 0 else [links])
+    case = Case(sizes, paths, [[]] * len(sizes), [NIL] * len(sizes), capacity, 0)
+    start, sent = reference.simulate_flows(
+        [Fraction(size) for size in sizes], paths, case.needs, case.queues, [Fraction(c) for c in capacity], Fraction(0)
+    )
+    for prune in (False, True):
+        found = run(case, prune=prune)
+        np.testing.assert_allclose(found[0], [float(time) for time in start], rtol=1e-9)
+        np.testing.assert_allclose(found[1], [float(time) for time in sent], rtol=1e-9)
+
+
 def test_flows_that_wait_for_each_other_are_an_error_not_a_hang() -> None:
     case = Case([1, 1], [[0], [0]], [[1], [0]], [NIL, NIL], [1], 0)
     with pytest.raises(InternalError) as caught:

@@ -12,6 +12,7 @@ from tests.unit.route.walks import members, walk
 from weftline.kernels.column import NIL
 from weftline.kernels.tables import DELIVERED, MISDELIVERED, NO_ROUTE, TOO_LONG, mix
 from weftline.model.routes import Routes
+from weftline.route import compute_routes
 
 WORDS = {"delivered": DELIVERED, "misdelivered": MISDELIVERED, "no route": NO_ROUTE, "too long": TOO_LONG}
 
@@ -86,3 +87,30 @@ def test_random_tables_are_walked_as_the_twin_walks_them(data: st.DataObject) ->
         )
         assert path[ptr[at] : ptr[at + 1]].tolist() == want_path
         assert status[at] == WORDS[word]
+
+
+def test_the_last_switch_allowed_is_told_before_what_lies_behind_it() -> None:
+    fabric = from_links(2, 1, [(0, 1)])
+    dark = replace(fabric, port_peer=np.where(fabric.port_peer == 1, NIL, fabric.port_peer).astype(np.int32))
+    ends = fabric.port_node[fabric.endpoint_port].copy(), fabric.endpoint_port.copy()
+    up = [int(p) for p in range(fabric.port_count) if fabric.switch_row[fabric.port_node[p]] != NIL][1::2]
+    ptr = np.arange(3, dtype=np.int32)
+    routes = Routes("", "", "", *ends, np.zeros((2, 2), np.uint8), ptr, ptr, np.array(up, dtype=np.int32))
+    empty = replace(routes, member_ptr=np.array([0, 1, 1], dtype=np.int32))
+    foreign = replace(routes, member_port=np.array([up[0], up[0]], dtype=np.int32))
+    source, goal = np.array([0], np.int32), np.array([1], np.int32)
+    for tables, behind in ((routes, TOO_LONG), (empty, NO_ROUTE), (foreign, MISDELIVERED)):
+        told = [int(walk(dark, tables, source, goal, hops)[2][0]) for hops in (1, 2)]
+        assert told == [TOO_LONG, behind]
+
+
+def test_a_switch_takes_what_is_for_itself_alone() -> None:
+    fabric = from_links(2, 1, [(0, 1)])
+    routes = compute_routes(fabric, "updown", to_switches=True)
+    source, goal = np.array([0, 0], np.int32), np.array([2, 3], np.int32)
+    ptr, _, status = walk(fabric, routes, source, goal)
+    assert status.tolist() == [DELIVERED, DELIVERED]
+    assert np.diff(ptr).tolist() == [1, 2]
+    node = routes.destination_node.copy()
+    node[2:] = node[:1:-1].copy()
+    assert walk(fabric, replace(routes, destination_node=node), source, goal)[2].tolist() == [MISDELIVERED] * 2
