@@ -21,12 +21,13 @@ COMPILE := $(UV) pip compile --quiet --universal --generate-hashes --no-header -
 
 EXAMPLE := examples/sovereign-512.yaml
 PYTEST_ARGS ?=
+MUTATE_ARGS ?=
 
 # Debian packages: without the required ones `make test` stops, without the optional ones some tests are skipped.
 REQUIRED_PACKAGES :=
 OPTIONAL_PACKAGES := chromium opensm ibsim-utils infiniband-diags ibutils frr frr-pythontools iproute2
 
-.PHONY: help run test bench lint format docs coverage lock clean setup
+.PHONY: help run test bench mutate lint format docs coverage lock clean setup
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -40,6 +41,9 @@ test: setup $(STAMPS)/dev $(STAMPS)/packages ## Set everything up, then run the 
 
 bench: setup $(STAMPS)/dev ## Measure, print a table, write out/bench.json
 	@$(BIN)/python -m benchmarks
+
+mutate: setup $(STAMPS)/dev ## Put small faults into the dangerous modules: the tests must notice each (takes an hour)
+	@$(BIN)/python tools/mutate.py $(MUTATE_ARGS)
 
 lint: setup $(STAMPS)/dev $(STAMPS)/docs ## Check style, types, contracts between rooms, and dependencies
 	@status=0; for check in "ruff check" "ruff format --check" pyright "lint-imports --no-cache --no-logo" "deptry src"; do \
