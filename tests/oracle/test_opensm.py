@@ -64,9 +64,10 @@ def write_topology(made: Rendered) -> str:
         {},
         {"routing": RoutingSection(lmc=1), "extras": (("ufm", 2, "auto"),)},
         {"kind": "fat-tree"},
+        {"tenants": (("Default", "1-2"), ("ALL", "3-4"), ("7", "5"), ("a" * 63, "6"))},
         {"hosts": 64, "rails": 8, "unit_size": 32, "ports": 64},
     ],
-    ids=["rails", "extras", "tree", "sovereign"],
+    ids=["rails", "extras", "tree", "names", "sovereign"],
 )
 def lab(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Lab]:
     """Simulate a small fabric of two tenants, and stop the simulator afterwards."""

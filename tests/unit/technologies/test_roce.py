@@ -210,6 +210,12 @@ def test_switches_take_lengths_that_they_have_headroom_for(
     assert headroom_length(replace(leaf, part=part, rate_gbps=400.0), length) == meant
 
 
+@pytest.mark.parametrize(("tenants", "said"), [((), False), ((("red", "1-8"), ("blue", "9-16")), True)])
+def test_that_tenants_are_not_kept_apart_is_said(tenants: tuple[tuple[str, str], ...], said: bool) -> None:
+    notes = render_design("roce", tenants=tenants).artifacts.notes
+    assert any("tenants apart" in note for note in notes) == said
+
+
 def test_a_switch_of_unknown_headroom_is_said_to_be_so() -> None:
     made = render_design("roce")
     assert any("pg_profile_lookup.ini" in note for note in made.artifacts.notes)

@@ -52,6 +52,8 @@ NOTE_LENGTHS = (
     "at a length that is missing there, and with static buffers, a port loses packets"
 )
 
+NOTE_TENANTS = "these files do not keep tenants apart: every host of one network reaches every other"
+
 
 def list_intents(
     design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
@@ -112,8 +114,17 @@ def _switch(
             )
         ),
         queues=queues,
-        notes=(NOTE_BUFFERS,) if _headroom_lengths(part) else (NOTE_BUFFERS, NOTE_LENGTHS.format(part.name)),
+        notes=_notes(fabric, part),
     )
+
+
+def _notes(fabric: Fabric, part: TierPart) -> tuple[str, ...]:
+    notes = [NOTE_BUFFERS]
+    if not _headroom_lengths(part):
+        notes.append(NOTE_LENGTHS.format(part.name))
+    if fabric.tenant_name:
+        notes.append(NOTE_TENANTS)
+    return tuple(notes)
 
 
 def _platform(tier: TierPart) -> PlatformIntent:
