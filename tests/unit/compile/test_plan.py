@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.fabrics import make_design
-from weftline.compile import build_fabric, plan_counts
+from tests.fabrics import make_design, make_fabric
+from weftline.compile import build_fabric, count_fabric, plan_counts
 from weftline.compile.plan import ClosPlan, leaf_uplinks, plan_clos, smallest_divisor
 from weftline.errors import Place, Problem
+from weftline.model.counts import FabricCounts
 
 
 def refusal(kind: str, **options: Any) -> Problem:
@@ -155,3 +156,18 @@ def test_any_numbers_are_planned_or_refused_at_once(
         assert all(problem.message and problem.hint for problem in planned)
     else:
         assert planned.endpoints == hosts * rails * planes <= 10**6
+
+
+def test_a_cabling_list_is_counted_by_its_hosts_until_it_is_read() -> None:
+    design = make_design("cabling", hosts=10, rails=3, ports=16, unit_size=4, planes=2, extras=(("ufm", 2, "leaf"),))
+    counts = plan_counts(design)
+    assert isinstance(counts, FabricCounts)
+    assert (counts.hosts, counts.gpus, counts.units, counts.endpoints, counts.extra_endpoints) == (10, 30, 3, 60, 2)
+    assert not counts.is_complete
+    assert (counts.links, counts.by_plane) == (0, ())
+
+
+def test_a_fabric_without_a_design_is_counted_by_what_it_holds() -> None:
+    fabric = make_fabric("rail-optimised", hosts=10, rails=2, ports=8, unit_size=4)
+    counts = count_fabric(fabric)
+    assert (counts.hosts, counts.gpus, counts.units, counts.endpoints) == (10, 20, 3, 20)

@@ -49,6 +49,25 @@ def test_a_smaller_lmc_is_proposed_where_it_is_enough() -> None:
     assert "lmc" in problem.hint
 
 
+def test_no_smaller_lmc_is_proposed_where_it_is_not_enough() -> None:
+    for switches, way in ((100, "set routing.lmc to 0"), (101, "split the fabric into planes")):
+        (problem,) = count_problems(make_design(routing=RoutingSection(lmc=2)), UNICAST_LIDS - 100, switches)
+        assert problem.hint.startswith(way)
+
+
+@pytest.mark.parametrize(("planes", "words"), [(1, "and the subnet needs"), (2, "and each of the 2 planes needs")])
+def test_the_refusal_says_where(planes: int, words: str) -> None:
+    assert words in count_problems(make_design(planes=planes), 200_000, 10)[0].message
+
+
+@pytest.mark.parametrize(("ports", "fits"), [(254, True), (255, False)])
+def test_a_table_entry_names_254_ports(ports: int, fits: bool) -> None:
+    design = make_design()
+    wide = replace(design, spine=replace(design.spine, ports=ports))
+    codes = [problem.code for problem in count_problems(wide, 40, 8)]
+    assert codes == ([] if fits else ["capability.too-many-ports"])
+
+
 def test_a_small_forwarding_table_is_refused() -> None:
     design = make_design()
     part = design.leaf.part.model_copy(update={"linear_fdb_cap": 48})

@@ -17,7 +17,7 @@ from weftline.technologies import TECHNOLOGIES
 from weftline.technologies.roce import addresses as plan
 from weftline.technologies.roce.classes import make_queues, traffic_class_byte
 from weftline.technologies.roce.intents import headroom_length
-from weftline.technologies.roce.limits import FIRST_NUMBER, count_problems
+from weftline.technologies.roce.limits import FIRST_NUMBER, count_problems, host_mtu
 
 DESIGN = TECHNOLOGIES["roce"].design
 
@@ -25,6 +25,11 @@ DESIGN = TECHNOLOGIES["roce"].design
 def codes(**options: Any) -> list[str]:
     """Judge a design of the given sections."""
     return [problem.code for problem in count_problems(make_design(technology="roce", **options), 16, 4)]
+
+
+def test_hosts_carry_the_largest_rdma_frame_unless_told() -> None:
+    assert host_mtu(make_design(technology="roce")) == 4200
+    assert host_mtu(make_design(technology="roce", lossless=LosslessSection(mtu=1500))) == 1500
 
 
 def test_sizes_are_refused_with_the_arithmetic() -> None:
