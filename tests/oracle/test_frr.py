@@ -9,8 +9,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,7 @@ class Lab:
     def ways(self, switch: str, host: str) -> set[str]:
         """Interfaces that a switch sends packets of different flows to a host by."""
         found: set[str] = set()
-        for sport in range(49152, 49216):
+        for sport in range(49152, 49184):
             flow = ("ipproto", "udp", "sport", str(sport), "dport", "4791")
             found.add(json.loads(self.ip(switch, "-j", "route", "get", self.address(host), *flow))[0]["dev"])
         return found
@@ -193,12 +193,9 @@ def wait_for(condition: Callable[[], bool], what: str) -> None:
         time.sleep(0.1)
 
 
-@pytest.fixture
-def lab() -> Iterator[Lab]:
-    """Run two leaves of two hosts under two spines, one uplink each."""
-    made = render_design("roce", hosts=4, unit_size=2, ports=4, spine_ports=2)
-    switches = [intent.device for intent in made.intents if intent.role == "switch"]
-    assert switches == ["leaf-001", "leaf-002", "spine-01", "spine-02"]
+@contextmanager
+def run_lab(made: Rendered) -> Generator[Lab]:
+    """Run a fabric of real daemons, and remove all of it afterwards."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weftline-frr-")))
         folder.chmod(0o755)  # the daemons give up root
@@ -210,25 +207,38 @@ def lab() -> Iterator[Lab]:
             lab.ip(intent.device, "link", "set", "lo", "up")
         wire(lab)
         address_devices(lab)
-        for device in switches:
-            start_switch(lab, device, stack)
+        for intent in made.intents:
+            if intent.role == "switch":
+                start_switch(lab, intent.device, stack)
         yield lab
 
 
-def test_hosts_reach_each_other_by_every_path(lab: Lab) -> None:
-    hosts = [intent.device for intent in lab.made.intents if intent.role == "host"]
-    up = {"leaf-001": hosts[2:], "leaf-002": hosts[:2]}
+def check_reach(lab: Lab) -> None:
+    """Hold every leaf's kernel to both paths to each far host, then let every host reach every other."""
     uplinks = {"Ethernet16", "Ethernet24"}
-    for leaf, far in up.items():
-        for host in far:
+    host_of = {intent.device: intent.ports[0] for intent in lab.made.intents if intent.role == "host"}
+    for leaf in [intent.device for intent in lab.made.intents if intent.tier == "leaf"]:
+        for host in [name for name, port in host_of.items() if not port.peer.startswith(f"{leaf}/")]:
             wait_for(lambda leaf=leaf, host=host: lab.hops(leaf, host) == uplinks, f"both paths of {leaf} to {host}")
             assert lab.ways(leaf, host) == uplinks
-    for source in hosts:
-        for target in hosts:
+    for source in host_of:
+        for target in host_of:
             # A packet as large as a host may send, that no switch may split.
             words = ("ping", "-n", "-q", "-c", "1", "-W", "5", "-M", "do", "-s", str(4200 - 28), lab.address(target))
             run("ip", "netns", "exec", lab.space(source), *words)
-    check_no_valley(lab, hosts[0])
+
+
+def test_two_tiers_use_every_path_and_never_a_valley() -> None:
+    made = render_design("roce", hosts=4, unit_size=2, ports=4, spine_ports=2)
+    with run_lab(made) as lab:
+        check_reach(lab)
+        check_no_valley(lab, "host-0001")
+
+
+def test_three_tiers_use_every_path() -> None:
+    made = render_design("roce", hosts=8, unit_size=2, ports=4, tiers=3)
+    with run_lab(made) as lab:
+        check_reach(lab)
 
 
 def check_no_valley(lab: Lab, host: str) -> None:
