@@ -50,9 +50,8 @@ def test_nothing_names_the_machine(technology: str, raised: dict[str, tuple[Path
 @pytest.mark.parametrize("technology", TECHNOLOGIES)
 def test_documents_are_the_same(technology: str, places: Path) -> None:
     place = places / f"{technology}.yaml"
-    for verb in ("prove", "simulate"):
-        one, other = (start(verb, place, "--json", env={"PYTHONHASHSEED": seed}) for seed in ("1", "2"))
-        assert one.out == other.out
+    one, other = (start("simulate", place, "--json", env={"PYTHONHASHSEED": seed}) for seed in ("1", "2"))
+    assert one.out == other.out
 
 
 def test_comments_and_order_of_keys_change_nothing_that_is_built(small: Path) -> None:
