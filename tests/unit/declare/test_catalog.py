@@ -77,3 +77,9 @@ def test_refuses_a_catalogue_that_is_not_whole(tmp_path: Path, text: str | None)
     with pytest.raises(ArtifactError) as caught:
         load_catalog(folder)
     assert caught.value.code == "artifact.catalog"
+
+
+def test_lengths_with_headroom_ascend() -> None:
+    lengths = [ports.headroom_lengths_m for part in load_catalog().switches.values() for ports in part.ports]
+    assert any(lengths)
+    assert all(list(steps) == sorted(set(steps)) for steps in lengths)
