@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -16,7 +17,10 @@ from tests.fabrics import from_links, make_fabric
 from tests.oracle.walks import draw_waits, judge_reach, load_flows, members_of, pairs_of
 from tests.tables import LOCAL, Entry, cut, make_routes, minimal_routes, ports_of
 from tests.unit.prove.cases import replay
+from weftline.adopt import build_fabric, read_discovery
 from weftline.kernels.column import NIL, digest_parts
+from weftline.model.adoption import Adoption
+from weftline.model.discovery import Discovery
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof, ProofRules, Verdict
 from weftline.model.routes import Routes, local_delivery, no_route
@@ -170,7 +174,7 @@ def test_faulty_tables_are_judged_as_their_graphs_say(name: str) -> None:
     report = prove(fabric, sound, RULES)
     hold_against_graphs(fabric, sound, report.proofs)
     seen: set[tuple[Verdict, Verdict]] = set()
-    for seed in range(60):
+    for seed in range(40):
         rng = random.Random(f"{name} {seed}")
         patch: Patch = {}
         for fault in rng.choices(FAULTS, k=rng.choice((1, 1, 2, 4))):
@@ -183,6 +187,37 @@ def test_faulty_tables_are_judged_as_their_graphs_say(name: str) -> None:
             forged = replace(moved, of=faulty.digest)
             assert one.verdict is Verdict.PROVED or not check_certificate(fabric, faulty, forged)
     assert len(seen) > 1
+
+
+SMALL = (
+    "ibsim/net-examples_net", "ibsim/net-examples_net.2sw2path4hca2port", "junousi_ibtopotool/tests_1.topo",
+    "treydock_infiniband_exporter/ibnetdiscover/test2.out",
+)  # fmt: skip
+LARGE = "topograph/tests_output_ibnetdiscover_example.out"
+"""582 adapters on 40 switches, with aggregation nodes on the spines."""
+
+
+@pytest.mark.parametrize(
+    ("dump", "engine", "faults"),
+    [*((dump, engine, range(12)) for dump in SMALL for engine in ("updown", "ecmp")), (LARGE, "ecmp", (2,))],
+)
+def test_faults_on_adopted_fabrics_are_judged_as_their_graphs_say(
+    corpus: Path, dump: str, engine: str, faults: Sequence[int]
+) -> None:
+    file = corpus / "infiniband" / dump
+    discovery = read_discovery(file.read_bytes(), file.name)
+    assert isinstance(discovery, Discovery)
+    adoption = build_fabric(discovery)
+    assert isinstance(adoption, Adoption)
+    fabric = adoption.fabric
+    sound = compute_routes(fabric, engine, to_switches=True)
+    for count in faults:
+        rng = random.Random(f"{dump} {engine} {count}")
+        patch: Patch = {}
+        for fault in rng.choices(FAULTS, k=count):
+            patch |= fault(fabric, sound, rng)
+        faulty = patch_routes(fabric, sound, patch)
+        hold_against_graphs(fabric, faulty, prove(fabric, faulty, RULES).proofs)
 
 
 def seal(proof: Proof, name: str, column: np.ndarray[Any, Any]) -> Proof:

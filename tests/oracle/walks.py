@@ -107,6 +107,10 @@ def _every(found: Any) -> set[Any]:
     return set(found)
 
 
+def _edges(graph: Graph) -> list[tuple[Any, Any, Any]]:
+    return list(graph.edges(keys=True))
+
+
 def _is_cycle(graph: Graph, part: set[Any]) -> bool:
     one = next(iter(part))
     return len(part) > 1 or graph.has_edge(one, one)
@@ -123,12 +127,13 @@ def draw_waits(fabric: Fabric, routes: Routes) -> nx.DiGraph[int]:
         used: set[Any] = set(rows)
         for row in rows:
             used |= _every(nx.descendants(graph, row))  # pyright: ignore[reportUnknownMemberType]
-        channels: list[tuple[Any, Any, Any]] = [
-            (row, step, port)
-            for row, step, port in graph.edges(keys=True)
-            if row in used and step in used - {THERE, LOST}
-        ]
-        waits.add_edges_from((port, then) for _, step, port in channels for row, _, then in channels if row == step)
+        out: dict[Any, list[tuple[Any, Any]]] = {row: [] for row in used - {THERE, LOST}}
+        for row, step, port in _edges(graph):
+            if row in out:
+                out[row].append((step, port))
+        for choices in out.values():
+            for step, port in choices:
+                waits.add_edges_from((port, then) for after, then in out.get(step, []) if after in out)
     return waits
 
 
