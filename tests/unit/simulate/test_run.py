@@ -235,3 +235,21 @@ def test_a_result_that_beats_its_bound_is_never_given(
     with pytest.raises(InternalError) as caught:
         simulate(make_flows([(0, 1)]), *star, SimOptions(0.0))
     assert caught.value.code == "internal.beats-bound"
+
+
+@pytest.mark.parametrize(("size", "name"), [(62_600.0, "longest chain"), (62_400.0, "bytes on the link")])
+def test_the_higher_of_two_close_bounds_is_told(star: tuple[Fabric, Routes], size: float, name: str) -> None:
+    """Twice 62,500 bytes over one link take 2.5 us, a chain of 62,500 and then ``size`` a little more or less."""
+    flows = make_flows([(0, 1), (0, 2), (3, 4), (4, 5)], [62_500.0, 62_500.0, 62_500.0, size], [[], [], [], [2]])
+    result = simulate(flows, *star, SimOptions(0.0))
+    assert result.bound_name.startswith(name)
+    assert result.bound_low_us == pytest.approx(max(2.5, 1.25 + size / RATE), rel=1e-12)
+
+
+def test_the_way_into_a_gpu_is_told_apart_from_the_ways_out() -> None:
+    fabric = make_fabric("rail-optimised", hosts=2, rails=4, ports=8)
+    routes = compute_routes(fabric, "fat-tree", to_switches=False)
+    flows = make_flows([(0, 1), (2, 1), (3, 1)], MB, via=[Via.HOST] * 3)
+    result = simulate(flows, fabric, routes, SimOptions(0.0, inside_host_gbytes_per_s=100.0))
+    np.testing.assert_allclose(result.finish_us, 30.0, rtol=1e-12)
+    assert result.bound_name == "bytes on the network inside the host into the GPU of host-0001/nic2"
