@@ -142,6 +142,8 @@ def _misplaced(fabric: Fabric, routes: Routes) -> str:
     port, node, peer = routes.destination_port, routes.destination_node, fabric.port_peer
     if len(port) != len(node) or np.any((port < NIL) | (port >= fabric.port_count)):
         return "a destination is no port of the fabric"
+    if not np.all(np.isin(port[port != NIL], fabric.endpoint_port)):
+        return "a destination is no endpoint"
     if np.any((node < 0) | (node >= fabric.node_count)):
         return "a destination is no node of the fabric"
     if np.any(fabric.node_kind[node[port == NIL]] != NodeKind.SWITCH):

@@ -237,6 +237,9 @@ BAD: dict[str, Callable[[Routes], Routes]] = {
     "members do not fit": lambda r: replace(r, member_ptr=r.member_ptr + np.int32(1)),
     "groups do not fit the": lambda r: replace(r, member_ptr=r.member_ptr[:0].copy(), group_ptr=r.group_ptr * 0),
     "no port of the fabric": lambda r: replace(r, destination_port=r.destination_port + np.int32(10_000)),
+    "is no endpoint": lambda r: replace(
+        r, destination_port=np.where(r.destination_port == 0, np.int32(8), r.destination_port).astype(np.int32)
+    ),
     "no node of the fabric": lambda r: replace(r, destination_node=r.destination_node - np.int32(10_000)),
     "is no switch": lambda r: replace(r, destination_port=np.full_like(r.destination_port, -1)),
     "more groups than an entry": lambda r: replace(
