@@ -41,7 +41,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "kernels/cycles.py": ("tests/kernels/test_cycles.py", *PROVE),
     "kernels/loads.py": ("tests/kernels/test_loads.py", *PROVE),
     "kernels/tables.py": ("tests/kernels/test_tables.py", "tests/unit/simulate"),
-    "kernels/trees.py": ("tests/kernels/test_trees.py",),
+    "kernels/trees.py": ("tests/kernels/test_trees.py", "tests/properties/test_routes.py"),
     "kernels/updown.py": ("tests/kernels/test_updown.py", "tests/unit/route/test_updown.py"),
     "kernels/csr.py": ("tests/kernels/test_csr.py",),
     "kernels/maxmin.py": ("tests/kernels/test_maxmin.py", "tests/unit/simulate"),

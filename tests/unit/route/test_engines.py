@@ -47,6 +47,20 @@ def test_tables_beyond_memory_are_refused_with_the_arithmetic() -> None:
     assert caught.value.code == "capability.table-too-large"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_counts_its_entries_before_it_starts(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fabric = make_fabric("fat-tree", hosts=8, ports=8)
+    switches, endpoints = len(fabric.switch_node), len(fabric.endpoint_port)
+    for to_switches in (False, True):
+        entries = switches * (endpoints + to_switches * switches)
+        monkeypatch.setattr("weftline.route.table.MOST_ENTRIES", entries)
+        assert compute_routes(fabric, engine, to_switches=to_switches).group.size == entries
+        monkeypatch.setattr("weftline.route.table.MOST_ENTRIES", entries - 1)
+        with pytest.raises(CapabilityError, match=f"= {entries:,} entries") as caught:
+            compute_routes(fabric, engine, to_switches=to_switches)
+        assert caught.value.code == "capability.table-too-large"
+
+
 def test_groups_beyond_two_bytes_are_refused() -> None:
     fabric = from_links(1, 1, [])
     goals = read_destinations(fabric, to_switches=False)

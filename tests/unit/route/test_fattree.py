@@ -146,6 +146,14 @@ def test_a_lost_link_is_named() -> None:
     assert "leaf-001 has no link to spine-01" in refusal(cut_links(fabric, [find_port(fabric, "leaf-001/5")]))
 
 
+def test_a_lost_link_amid_others_is_named() -> None:
+    fabric = make_fabric("fat-tree", hosts=32, ports=8)
+    port = find_port(fabric, "leaf-003/7")
+    spine = fabric.node_name[fabric.port_node[fabric.port_peer[port]]]
+    assert spine == "spine-03"
+    assert "leaf-003 has no link to spine-03" in refusal(cut_links(fabric, [port]))
+
+
 def test_a_thin_pair_is_named() -> None:
     fabric = make_fabric("fat-tree", hosts=16, ports=8)
     assert "leaf-001 and spine-01 are joined by 1 links, others by 2" in refusal(
