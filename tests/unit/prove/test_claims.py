@@ -212,6 +212,37 @@ def test_sample_does_not_pass_for_all_shifts(world: World) -> None:
             assert not check_certificate(fabric, routes, forged)
 
 
+@pytest.mark.parametrize("is_affordable", [True, False])
+def test_every_shift_is_loaded_again_where_that_is_affordable(
+    is_affordable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One shift of 31 is overloaded, and said not to be: only who loads all of them again finds it."""
+    if not is_affordable:
+        monkeypatch.setattr("weftline.prove.check.ALL_CHECKED_STEPS", 100)
+    fabric = make_fabric("fat-tree", hosts=32, ports=8, unit_size=4)
+    sound = compute_routes(fabric, "fat-tree", to_switches=False)
+    routes = change_entries(sound, {(0, 4): int(sound.group[0, 7])})
+    honest = prove(fabric, routes, ProofRules(balance_threshold=9.0)).proofs[2]
+    low = prove(fabric, sound, ProofRules()).proofs[2]
+    assert honest.certificate is not None
+    assert low.certificate is not None
+    load = prove(fabric, routes, ProofRules(all_shifts_up_to=1, sample_shifts=1)).proofs[2]
+    assert load.certificate is not None
+    assert load.detail["worst_shift"] == 1
+    worst = np.ones(31)
+    assert np.flatnonzero(honest.certificate.columns["worst"].astype(np.float64) > 1.0).tolist() == [3]
+    columns = {**low.certificate.columns, "worst": worst, "load_gbps": load.certificate.columns["load_gbps"]}
+    digest = digest_parts(("balance", "1", *columns, *columns.values()))
+    forged = replace(
+        low,
+        of=routes.digest,
+        detail={**low.detail, "worst_shift": 1},
+        certificate=replace(low.certificate, columns=columns, digest=digest),
+    )
+    assert check_certificate(fabric, routes, forged) == (not is_affordable)
+    assert check_certificate(fabric, routes, honest)
+
+
 @pytest.mark.parametrize("which", [0, 2])
 def test_nothing_is_checked_that_cannot_be_measured(world: World, which: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def give_up(_tables: Tables, _rules: ProofRules) -> U8:
