@@ -162,3 +162,15 @@ def test_the_order_of_a_flat_graph_starts_at_its_centre() -> None:
     graph = read_graph(fabric)
     placed = order_switches(graph, read_destinations(fabric, to_switches=False), np.array([], dtype=np.int32))
     assert placed.sequence.tolist() == [2, 1, 3, 0, 4]
+
+
+def test_a_flat_component_beside_a_tree_starts_at_its_centre_too() -> None:
+    names = ["leaf-001", "leaf-002", "spine-01", *(f"leaf-00{i}" for i in range(3, 8))]
+    chain = [(3, 4), (4, 5), (5, 6), (6, 7)]
+    fabric = from_links(
+        names, {f"host-{i + 1:04d}": name for i, name in enumerate(names) if i != 2}, [(0, 2), (1, 2), *chain],
+        tiers={"spine-01": Tier.SPINE},
+    )  # fmt: skip
+    graph = read_graph(fabric)
+    placed = order_switches(graph, read_destinations(fabric, to_switches=False), np.array([], dtype=np.int32))
+    assert placed.sequence.tolist() == [2, 0, 1, 5, 4, 6, 3, 7]
