@@ -369,6 +369,24 @@ def test_one_member_of_a_set_that_turns_back_is_enough() -> None:
     assert proofs[0].witness.kind == "loop"
 
 
+@pytest.mark.parametrize("name", ["two ecmp switches", "separate fat-tree"])
+def test_entries_of_two_bytes_are_judged_alike(name: str) -> None:
+    fabric, sound = world(name)
+    for seed in range(10):
+        rng = random.Random(seed)
+        patch: Patch = {}
+        for fault in rng.choices(FAULTS, k=seed % 3):
+            patch |= fault(fabric, sound, rng)
+        one = patch_routes(fabric, sound, patch)
+        wide = one.group.astype(np.uint16)
+        wide[wide >= 254] += 65_535 - 255
+        two = replace(one, group=wide)
+        proofs = prove(fabric, two, RULES).proofs
+        hold_against_graphs(fabric, two, proofs)
+        told = [(p.verdict, p.bound, p.statement) for p in prove(fabric, one, RULES).proofs]
+        assert [(p.verdict, p.bound, p.statement) for p in proofs] == told
+
+
 def test_every_pair_is_listed_once() -> None:
     fabric, sound = world("two fat-tree")
     pairs = list(pairs_of(fabric, sound))
