@@ -11,7 +11,7 @@ BYTES_PER_GBPS = 0.125e9
 LIGHT_M_PER_S = 1.98e8
 """Signal speed in fibre and copper; source: SONiC headroom calculation (198e6 m/s)."""
 
-_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kKMGTP]i?)?B?\s*$")
+_SIZE = re.compile(r"^\s*([0-9]{1,20}(?:\.[0-9]{1,12})?)\s*([kKMGTP]i?)?B?\s*$")
 _FACTOR = {
     "": 1,
     "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15,
@@ -59,4 +59,6 @@ def format_time_us(time_us: float) -> str:
 
 def format_busbw(gbytes_per_s: float | None) -> str:
     """Write a bus bandwidth in GB/s, or a dash where nothing was sent."""
-    return "-" if gbytes_per_s is None else f"{gbytes_per_s:,.2f} GB/s"
+    if gbytes_per_s is None:
+        return "-"
+    return f"{gbytes_per_s:,.2f} GB/s" if gbytes_per_s >= 1 else f"{gbytes_per_s:.3g} GB/s"

@@ -128,7 +128,8 @@ def check_islands(
     roots = sorted(size)
     for root in roots[1:]:
         message = (
-            f"{size[root]} switches from this line on cannot be reached from the {size[roots[0]]} of the first part"
+            f"{size[root]} of the switches, the first on this line, cannot be reached from the {size[roots[0]]} "
+            "of the first part"
         )
         hint = "lines are missing, or the file joins several subnets; adopt one subnet at a time"
         log.add("artifact.island", message, hint, first_line[root])

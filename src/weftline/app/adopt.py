@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.adopt import build_fabric, compare, read_discovery, read_tables
@@ -11,7 +12,7 @@ from weftline.app.check import check, problems_error
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import Progress, silent
 from weftline.app.workspace import SUFFIXES
-from weftline.errors import CapabilityError, Problem
+from weftline.errors import ArtifactError, CapabilityError, Place, Problem
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Adoption
 from weftline.model.difference import Difference
@@ -62,11 +63,12 @@ def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress 
     fabric = adoption.fabric
     if tables:
         progress("reading the tables", None)
-        data = b"\n".join(_read_dump(path) for path in tables)
-        found = read_tables(data, str(tables[0]), fabric, adoption.addresses)
+        parts = [_read_dump(path) for path in tables]
+        found = read_tables(b"\n".join(parts), str(tables[0]), fabric, adoption.addresses)
         if isinstance(found, tuple):
-            raise problems_error(found)
-        routes, reason, problems = found.routes, "the tables that the switches hold", found.problems
+            raise problems_error(_place_problems(found, tables, parts))
+        routes, reason = found.routes, "the tables that the switches hold"
+        problems = _place_problems(found.problems, tables, parts)
     else:
         progress("computing routes", None)
         routes, reason = _choose_routes(fabric, engine)
@@ -92,6 +94,10 @@ def _read_dump(path: Path) -> bytes:
 
 
 def _read_adoption(dump: Path) -> Adoption:
+    if dump.suffix in SUFFIXES:
+        message = f"{dump} is a declaration, not a discovery dump"
+        hint = f"weftline prove {dump} judges it; weftline diff compares it with a dump"
+        raise ArtifactError("artifact.not-a-dump", message, hint, Place(str(dump)))
     discovery = read_discovery(_read_dump(dump), str(dump))
     if isinstance(discovery, tuple):
         raise problems_error(discovery)
@@ -106,6 +112,21 @@ def _read_fabric(place: Path) -> tuple[Fabric, Addresses | None]:
         return build(check(place)).fabric, None
     adoption = _read_adoption(place)
     return adoption.fabric, adoption.addresses
+
+
+def _place_problems(problems: tuple[Problem, ...], files: tuple[Path, ...], parts: list[bytes]) -> tuple[Problem, ...]:
+    """Point problems of files that were read as one at the file and line where they stand."""
+    firsts = [0]
+    for part in parts[:-1]:
+        firsts.append(firsts[-1] + part.count(b"\n") + 1)
+    placed: list[Problem] = []
+    for problem in problems:
+        where = problem.where
+        if where is not None and where.line is not None:
+            at = bisect_left(firsts, where.line) - 1
+            where = replace(where, file=str(files[at]), line=where.line - firsts[at])
+        placed.append(replace(problem, where=where))
+    return tuple(placed)
 
 
 def _choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:

@@ -38,6 +38,8 @@ class LoadChoice:
     placement: str | None = None
     seed: int = 0
     latency_us: float | None = None
+    job: str | None = None
+    """Name of the declared job; the first when None."""
 
     @property
     def is_job(self) -> bool:
@@ -75,8 +77,8 @@ def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent)
 def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = silent) -> Simulated:
     """Simulate on routes that exist."""
     design = routed.built.checked.design
-    if choice.is_job and design.spec.jobs:
-        return _simulate_job(routed, choice, progress)
+    if choice.job is not None or (choice.is_job and design.spec.jobs):
+        return _simulate_job(routed, choice, find_job(design, choice), progress)
     return _simulate_collective(routed, choice, progress)
 
 
@@ -93,25 +95,44 @@ def check_choice(choice: LoadChoice) -> None:
         parse_size(choice.size)
 
 
+def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
+    """Find the job that is meant.
+
+    Raises:
+        UsageError: ``usage.choice`` for a name that is not declared, or a job and a collective at once.
+    """
+    names = [job.name for job in design.spec.jobs]
+    if not choice.is_job:
+        message = "--job and the options of a collective exclude each other"
+        raise UsageError("usage.choice", message, "give --job NAME alone, or the collective alone")
+    if choice.job is None:
+        return 0
+    _pick("--job", choice.job, tuple(names))
+    return names.index(choice.job)
+
+
 def _pick(option: str, word: str | None, known: tuple[str, ...]) -> None:
     if word is not None and word not in known:
-        raise UsageError("usage.choice", f"{option} {word[:40]!r} is not known", f"choose {', '.join(known)}")
+        hint = f"choose {', '.join(known)}" if known else "the declaration has none"
+        raise UsageError("usage.choice", f"{option} {word[:40]!r} is not known", hint)
 
 
-def _simulate_job(routed: Routed, choice: LoadChoice, progress: Progress) -> Simulated:
+def _simulate_job(routed: Routed, choice: LoadChoice, index: int, progress: Progress) -> Simulated:
     design, fabric = routed.built.checked.design, routed.built.fabric
     progress("laying out the job", None)
-    traffic = job_collectives(design, fabric, 0)
+    traffic = job_collectives(design, fabric, index)
     latency, _ = _latency(routed, choice)
 
     def estimate() -> ClosedForm:
         return job_closed_form(design, traffic, latency, _inside_rate(design))
 
     result, count = _run(routed, lambda: expand_job(traffic), estimate, choice, progress)
-    prediction = predict_job(design, 0, traffic, estimate() if result.fidelity == CLOSED else result)
+    prediction = predict_job(design, index, traffic, estimate() if result.fidelity == CLOSED else result)
     groups, members = traffic.group_rank.shape
+    jobs = len(design.spec.jobs)
+    which = f" ({index + 1} of {jobs} declared)" if jobs > 1 else ""
     title = (
-        f"job {traffic.job}: {groups} all-reduce{'s' if groups > 1 else ''} at once of "
+        f"job {traffic.job}{which}: {groups} all-reduce{'s' if groups > 1 else ''} at once of "
         f"{format_size(traffic.collective.size_bytes)} over {members} GPUs each"
     )
     return Simulated(
@@ -149,9 +170,9 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
         )
 
     result, count = _run(routed, lambda: expand(collective, placement), estimate, choice, progress)
-    title = (
-        f"{kind} of {format_size(collective.size_bytes)} over {collective.ranks} ranks, {algorithm}, placed by {order}"
-    )
+    placed = "in order" if order == "order" else f"at random, seed {choice.seed}"
+    size = choice.size or DEFAULT_SIZE
+    title = f"{kind} of {size} over {collective.ranks} ranks, {algorithm}, placed {placed}"
     busbw = bus_bandwidth(collective, result.total_us)
     return Simulated(title, routed.routes.digest, collective, order, choice.seed, count, result, busbw, None)
 
@@ -165,7 +186,7 @@ def _run(
 ) -> tuple[SimResult, int]:
     """Simulate, or take the closed form where nobody asked for a load that is too large; also counts the flows."""
     latency, source = _latency(routed, choice)
-    said = f"message latency {latency:g} us: {source}"
+    said = f"message latency: {source}"
     try:
         flows = expand_flows()
     except SpecError as error:

@@ -37,7 +37,7 @@ def check(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: N
     from weftline.cli import show
 
     built = build_place(check_place(place))
-    return show.show_checked(built.checked, as_json=as_json, quiet=quiet, no_color=no_color)
+    return show.show_checked(built, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def build(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
@@ -141,6 +141,7 @@ def simulate(
     ranks: Annotated[int | None, typer.Option("--ranks", min=1, metavar="N", help="How many GPUs take part.")] = None,
     placement: Annotated[str | None, typer.Option("--placement", metavar="WORD", help="order or random.")] = None,
     seed: Seed = 0,
+    job: Annotated[str | None, typer.Option("--job", metavar="NAME", help="A declared job; else the first.")] = None,
     latency_us: Annotated[
         float | None,
         typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
@@ -154,7 +155,7 @@ def simulate(
     from weftline.cli import show
     from weftline.cli.output import show_progress
 
-    choice = LoadChoice(collective, algorithm, size, ranks, placement, seed, latency_us)
+    choice = LoadChoice(collective, algorithm, size, ranks, placement, seed, latency_us, job)
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         simulated = simulate_place(place, choice, progress)
     return show.show_simulation(simulated, as_json=as_json, no_color=no_color)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weftline.app.render import Rendered
     from weftline.app.simulate import Simulated
     from weftline.model.difference import Difference
-    from weftline.model.proof import ProofReport
+    from weftline.model.proof import Proof, ProofReport
 
 VERDICT_STYLE = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 MIN_GATHERED = 4
@@ -74,6 +74,9 @@ def print_fabric(console: Console, built: Built) -> None:
             table.add_row(tier, f"{counts.switches[tier]:,}", parts[tier], f"{counts.cables[run]:,}", "")
     table.add_row("host", f"{counts.hosts:,}", design.host_name, "", f"{counts.gpus:,}")
     print_trimmed(console, table)
+    words = f"{counts.endpoints:,} endpoints, {counts.links:,} links, {sum(counts.cables.values()):,} cables"
+    extra = f"; apart from these {counts.extra_endpoints:,} extra endpoints" if counts.extra_endpoints else ""
+    console.print(f"{words}{extra}")
 
 
 def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False) -> None:
@@ -82,16 +85,29 @@ def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False
 
     table = make_table(("claim", "verdict", "bound"))
     for proof in report.proofs:
-        bound = "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}"
+        bound = "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}{_allowance(proof)}"
         name = proof.claim if proof.required else f"{proof.claim} (not required)"
         table.add_row(name, Text(str(proof.verdict), VERDICT_STYLE[proof.verdict]), bound)
     print_trimmed(console, table)
     if in_full:
         console.print()
-        print_rows(console, {proof.claim: proof.statement for proof in report.proofs})
+        print_rows(console, {proof.claim: _claimed(proof) for proof in report.proofs})
+    if any(proof.witness is not None for proof in report.proofs):
+        console.print()
     for proof in report.proofs:
         if proof.witness is not None:
             console.print(clean(f"{proof.claim} is {proof.verdict}: {proof.witness.summary}"))
+
+
+def _allowance(proof: Proof) -> str:
+    """Say what was allowed, where a threshold ruled."""
+    allowed = proof.detail.get("threshold")
+    return "" if allowed is None else f", allowed {float(allowed):,.6g}"
+
+
+def _claimed(proof: Proof) -> str:
+    """Say what was judged, so that a refuted claim does not read as if it held."""
+    return f"claimed: {proof.statement}" if proof.verdict == "refuted" else proof.statement
 
 
 def files_line(rendered: Rendered) -> str:
@@ -108,14 +124,15 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
     from weftline.units import format_busbw, format_time_us
 
     result = simulated.result
-    return {
-        "simulated": simulated.title,
+    rows: dict[str, object] = {
+        "simulated" if simulated.has_loads else "estimated": simulated.title,
         "finished after": format_time_us(result.total_us),
         "lower bound": f"{format_time_us(result.bound_low_us)} ({result.bound_name})",
         "bus bandwidth": format_busbw(simulated.busbw_gbytes_per_s),
         "flows": simulated.flows,
-        "fidelity": result.fidelity,
+        "fidelity": f"{result.fidelity}: no headers, no loss, no queueing" if simulated.has_loads else result.fidelity,
     }
+    return rows if simulated.has_loads else {name: row for name, row in rows.items() if name != "flows"}
 
 
 def list_differences(differences: Sequence[Difference]) -> Iterator[str]:

@@ -15,7 +15,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result onl
 NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR in the environment does the same.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="DIR", help="Where files are written; without it, the workspace folder."),
+    typer.Option(
+        "--out", metavar="DIR", help="Where artifacts/, report.html or cabling.csv go; without it, the workspace."
+    ),
 ]
 Seed = Annotated[
     int,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from weftline.app.adopt import Adopted, Compared
     from weftline.app.build import Built
     from weftline.app.cables import Cabling
-    from weftline.app.check import Checked
     from weftline.app.explain import Explanation
     from weftline.app.pipeline import Routed
     from weftline.app.render import Rendered
@@ -46,17 +45,17 @@ def show_starter(path: Path, *, as_json: bool, quiet: bool, no_color: bool) -> i
     return EXIT_DONE
 
 
-def show_checked(checked: Checked, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+def show_checked(built: Built, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Say that a declaration holds and what it resolves to."""
     from weftline.app.views.check import view_checked, view_resolved
 
     if as_json:
-        print_json(view_checked(checked))
+        print_json(view_checked(built))
         return EXIT_DONE
-    print_warnings(checked.warnings)
+    print_warnings(built.checked.warnings)
     if not quiet:
-        print_rows(make_console(no_color=no_color), view_resolved(checked))
-    make_console(no_color=no_color).print(f"{checked.workspace.declaration}: no problem found")
+        print_rows(make_console(no_color=no_color), view_resolved(built))
+    make_console(no_color=no_color).print(f"{built.checked.workspace.declaration}: no problem found")
     return EXIT_DONE
 
 

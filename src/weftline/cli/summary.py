@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from weftline.cli.layout import files_line, print_fabric, print_proofs, print_rows, simulation_rows
 
+MANIFEST = "manifest.json"
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -21,13 +23,18 @@ def print_summary(reported: Reported, console: Console) -> None:
     print_fabric(console, built)
     console.print(f"\nroutes   {routes.engine}: {routes.entries:,} entries in {len(fabric.switch_node):,} tables\n")
     print_proofs(console, proved.report)
+    for proof in proved.report.proofs:
+        if "equal-split" in proof.statement:
+            console.print(f"{proof.claim} is that of an equal split over ports; hashing single flows can exceed it")
     console.print()
     print_rows(console, _load_rows(reported))
     console.print()
     if reported.rendered.is_written:
         console.print(f"files    {files_line(reported.rendered)}")
     else:
-        console.print("files    none: a required claim is not proved", style="bold red")
+        console.print("files    none: a required claim is not proved; weftline prove says why", style="bold red")
+        if (reported.rendered.folder / MANIFEST).exists():
+            console.print(f"         {reported.rendered.folder} still holds the files of an earlier, proved design")
     console.print(f"report   {reported.report}")
 
 
@@ -38,5 +45,7 @@ def _load_rows(reported: Reported) -> dict[str, object]:
     rows, prediction = simulation_rows(reported.simulated), reported.simulated.prediction
     if prediction is None:
         return {**rows, "job": "none declared; add one under jobs: to see step time and cost"}
-    kept = {name: rows[name] for name in ("simulated", "lower bound", "flows", "fidelity")}
-    return {**kept, **{card["label"]: card["value"] for card in job_cards(prediction)}}
+    kept = {name: row for name, row in rows.items() if name not in {"finished after", "bus bandwidth"}}
+    missing = [text for text in prediction.assumptions if text.startswith("step time is unknown")]
+    why = {"why unknown": missing[0]} if missing else {}
+    return {**kept, **{card["label"]: card["value"] for card in job_cards(prediction)}, **why}

@@ -81,4 +81,4 @@ def _reasons(design: ResolvedSpec, plan: ClosPlan) -> dict[str, str]:
 
 
 def _cables(links: int, product: str, per_cable: int) -> str:
-    return f"{product} = {links:,} links" + (f", {per_cable} per cable" if per_cable > 1 else "")
+    return f"{product} = {links:,} links, {per_cable} per cable"

@@ -24,7 +24,9 @@ def find_endpoint(fabric: Fabric, text: str) -> int:
     """
     name, _, port_text = text.strip().partition("/")
     node = _find_node(fabric, name)
-    if node == NIL or fabric.node_kind[node] == NodeKind.SWITCH:
+    if node != NIL and fabric.node_kind[node] == NodeKind.SWITCH:
+        raise _unknown(text, "endpoint", "a switch neither sends nor receives; name a host, as host-0001/nic1")
+    if node == NIL:
         names = (n for n, kind in zip(fabric.node_name, fabric.node_kind, strict=True) if kind != NodeKind.SWITCH)
         raise _unknown(text, "endpoint", suggest(name, names))
     ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
@@ -71,7 +73,7 @@ def suggest(text: str, names: Iterable[str]) -> str:
     """Phrase the nearest right names as a hint."""
     known = list(names)
     near = get_close_matches(text[:_LONGEST], known, n=3, cutoff=0.5) or known[:3]
-    return f"did you mean {' or '.join(near)}" if near else ""
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def _find_node(fabric: Fabric, name: str) -> int:

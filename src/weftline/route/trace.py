@@ -12,6 +12,7 @@ from weftline.model.path import Hop, Path
 from weftline.model.routes import Routes, local_delivery, no_route
 
 _SHOWN = 6
+_APART = "they are on different rails, planes or islands, which the design joins by no path"
 
 
 def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: int, seed: int = 0) -> Path:
@@ -43,7 +44,9 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
         len(fabric.switch_node) + 1,
     )
     if status[0] != DELIVERED:
-        raise _explain_loss(fabric, (source, target), path, int(status[0]))
+        goal = int(routes.destination_port[destination])
+        are_apart = goal != NIL and bool(fabric.port_component[goal] != fabric.port_component[source_port])
+        raise _explain_loss(fabric, (source, target), path, int(status[0]), are_apart=are_apart)
     return Path(source, target, _explain_hops(fabric, routes, path, destination))
 
 
@@ -86,7 +89,7 @@ def _describe_step(fabric: Fabric, node: int, other: int) -> str:
     return f"{'up' if rise > 0 else 'down' if rise < 0 else 'across'} to {name}"
 
 
-def _explain_loss(fabric: Fabric, ends: tuple[str, str], path: I32, status: int) -> CapabilityError:
+def _explain_loss(fabric: Fabric, ends: tuple[str, str], path: I32, status: int, *, are_apart: bool) -> CapabilityError:
     """Say where a packet is lost, and how it came there."""
     source, target = ends
     nodes = [int(fabric.port_node[port]) for port in path]
@@ -95,7 +98,8 @@ def _explain_loss(fabric: Fabric, ends: tuple[str, str], path: I32, status: int)
     at = fabric.node_name[int(fabric.port_node[peer])] if peer != NIL else fabric.port_name(port)
     lost = f"from {source} to {target} nothing is delivered:"
     if status == NO_ROUTE:
-        return CapabilityError("capability.no-route", f"{lost} {at} has no route", "prove shows every such pair")
+        hint = _APART if are_apart else "weftline prove counts such pairs"
+        return CapabilityError("capability.no-route", f"{lost} {at} has no route", hint)
     if status == TOO_LONG:
         nodes.append(int(fabric.port_node[peer]))
         # The choice depends on source, destination, switch and seed only, so what follows a switch repeats.
@@ -103,7 +107,9 @@ def _explain_loss(fabric: Fabric, ends: tuple[str, str], path: I32, status: int)
         start = max(place for place in range(last) if nodes[place] == nodes[last])
         names = [fabric.node_name[node] for node in nodes[start:]]
         shown = " -> ".join([*names[:_SHOWN], "...", names[-1]] if len(names) > _SHOWN + 1 else names)
-        return CapabilityError("capability.route-loop", f"{lost} it loops {shown}", "prove shows every such loop")
+        return CapabilityError("capability.route-loop", f"{lost} it loops {shown}", "weftline prove counts such pairs")
     if peer == NIL:
         return CapabilityError("capability.route-astray", f"{lost} port {at} is dark", "connect it, or route around it")
-    return CapabilityError("capability.route-astray", f"{lost} it goes astray at {at}", "prove shows every such pair")
+    return CapabilityError(
+        "capability.route-astray", f"{lost} it goes astray at {at}", "weftline prove counts such pairs"
+    )

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from weftline.app.check import Checked
+import numpy as np
+
+from weftline.app.build import Built
 from weftline.app.views.failure import view_problem
+from weftline.kernels.column import NIL
+from weftline.model.design import TierPart
+from weftline.model.fabric import Tier
 
 
-def view_checked(checked: Checked) -> dict[str, object]:
+def view_checked(built: Built) -> dict[str, object]:
     """Show that a declaration holds together and what it means."""
+    checked = built.checked
     return {
         "schema": "weftline/check/1",
         "declaration": str(checked.workspace.declaration),
         "digest": checked.design.digest,
-        "resolved": view_resolved(checked),
+        "resolved": view_resolved(built),
         "problems": [view_problem(problem) for problem in checked.warnings],
     }
 
 
-def view_resolved(checked: Checked) -> dict[str, object]:
-    """Show every ``auto`` with its value."""
-    design = checked.design
+def view_resolved(built: Built) -> dict[str, object]:
+    """Show every ``auto`` with its value, and how many ports of the switches are used."""
+    design = built.checked.design
     spec = design.spec
     engine = spec.routing.engine
+    tiers = {Tier.LEAF: design.leaf, Tier.SPINE: design.spine, Tier.CORE: design.core}
     return {
         "technology": spec.technology,
         "topology": spec.topology.kind,
@@ -29,11 +36,21 @@ def view_resolved(checked: Checked) -> dict[str, object]:
         "host_part": design.host_name,
         "gpus_per_host": design.gpus,
         "rails": design.rails,
-        "rate_gbps": design.rate_gbps,
+        "rate": f"{design.rate_gbps:g} Gb/s",
         "planes": spec.topology.planes,
         "unit_size": design.unit_size,
-        "leaf_part": f"{design.leaf.name} ({design.leaf.ports} ports)",
-        "spine_part": f"{design.spine.name} ({design.spine.ports} ports)",
-        "core_part": f"{design.core.name} ({design.core.ports} ports)",
-        "engine": checked.technology.design.engine if engine == "auto" else engine,
+        **{tier.name.lower(): _tell_part(built, tier, part) for tier, part in tiers.items() if _count(built, tier)},
+        "engine": built.checked.technology.design.engine if engine == "auto" else engine,
     }
+
+
+def _count(built: Built, tier: Tier) -> int:
+    return int(np.count_nonzero(built.fabric.node_tier == tier))
+
+
+def _tell_part(built: Built, tier: Tier, part: TierPart) -> str:
+    """Name the part of a tier, and say how many of its ports the fullest switch uses."""
+    fabric = built.fabric
+    lit = np.bincount(fabric.port_node[fabric.port_peer != NIL], minlength=fabric.node_count)
+    used = int(lit[fabric.node_tier == tier].max())
+    return f"{_count(built, tier):,} x {part.name}, {used} of {part.ports} ports used"
