@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def init(
     path: Annotated[Path, typer.Argument(help="The declaration to write.")] = Path("fabric.yaml"),
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Write over a file that exists.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -108,7 +108,10 @@ def render(
     place: Place,
     out: Out = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write although a required claim is not proved; the manifest records it.")
+        bool,
+        typer.Option(
+            "--force", metavar="", help="Write although a required claim is not proved; the manifest records it."
+        ),
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,

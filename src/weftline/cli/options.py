@@ -10,9 +10,11 @@ import typer
 Place = Annotated[
     Path, typer.Argument(metavar="PLACE", help="A declaration file, or its workspace folder `.weftline/NAME`.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout, errors too.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colour; NO_COLOR in the environment does the same.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON document on stdout, errors too.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print the result only, no progress.")]
+NoColor = Annotated[
+    bool, typer.Option("--no-color", metavar="", help="No colour; NO_COLOR in the environment does the same.")
+]
 Out = Annotated[
     Path | None,
     typer.Option(

@@ -31,7 +31,8 @@ def _version(shown: bool) -> None:
 @app.callback()
 def main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, metavar="", help="Print the version and leave."),
     ] = False,
 ) -> None:
     """Declare a GPU-training fabric once; compile, route, prove, simulate and render it."""
