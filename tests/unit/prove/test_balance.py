@@ -253,3 +253,20 @@ def test_detail_tells_the_worst_of_the_shifts(tree: tuple[Fabric, Routes]) -> No
     proof = judge(fabric, all_by_one_spine(fabric), "balance")
     assert (proof.detail["worst_of_shifts"], proof.detail["worst_shift"]) == (4.0, 4)
     assert proof.detail["worst_link"] == "leaf-001/5~spine-01/1"
+
+
+def test_flow_has_the_lower_rate_of_its_ends(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    rate = fabric.port_rate_gbps.copy()
+    rate[[0, int(fabric.port_peer[0])]] = 100.0
+    mixed = replace(fabric, port_rate_gbps=rate)
+    same = replace(routes, fabric_digest=mixed.digest)
+    proof = prove(mixed, same, ProofRules(), (ports(0, 5), ports(4, 0))).proofs[2]
+    assert proof.verdict is Verdict.PROVED
+    assert (proof.bound, proof.detail["worst_of_job"]) == (pytest.approx(1.0), pytest.approx(1.0))
+    crowd = balance.gather_crowd(mixed, read_tables(mixed, same))
+    source, _, rates = balance.flows_of_shift(crowd, 4)
+    assert {int(port): float(rate) for port, rate in zip(source, rates, strict=True)} == {
+        **dict.fromkeys(range(8), 400.0), 0: 100.0, 4: 100.0,
+    }  # fmt: skip
+    assert check_certificate(mixed, same, proof)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.fabrics import make_fabric
-from tests.tables import change_entries, clockwise_routes, ring
+from tests.fabrics import from_links, make_fabric
+from tests.tables import change_entries, clockwise_routes, make_routes, ring
 from weftline.errors import ArtifactError
 from weftline.kernels.column import U8, Array, digest_parts
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof, ProofReport, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import CLAIMS, check_certificate, prove
-from weftline.prove.reach import NO_DISTANCE
-from weftline.prove.tables import Tables
+from weftline.prove.reach import NO_DISTANCE, measure_distances
+from weftline.prove.tables import Tables, read_tables
 from weftline.route import compute_routes
 
 World = tuple[Fabric, Routes, ProofReport]
@@ -241,6 +241,34 @@ def test_every_shift_is_loaded_again_where_that_is_affordable(
     )
     assert check_certificate(fabric, routes, forged) == (not is_affordable)
     assert check_certificate(fabric, routes, honest)
+
+
+def test_no_reach_certificate_hides_a_missing_column_or_a_loose_pair(world: World) -> None:
+    fabric, routes, report = world
+    assert report.proofs[0].certificate is not None
+    fewer = replace(
+        routes,
+        destination_node=routes.destination_node[1:],
+        destination_port=routes.destination_port[1:],
+        group=np.ascontiguousarray(routes.group[:, 1:]),
+    )
+    loose = from_links(["leaf-001"], {f"host-000{i}": "leaf-001" for i in (1, 2, 3, 4)}, [])
+    peer = np.full_like(loose.port_peer, -1)
+    peer[:4] = 1, 0, 3, 2
+    pairs = replace(loose, port_peer=peer)
+    for one, tables in ((fabric, fewer), (pairs, make_routes(pairs, lambda _row, _d: None))):
+        refuted = prove(one, tables, ProofRules()).proofs[0]
+        assert refuted.verdict is Verdict.REFUTED
+        read = read_tables(one, tables)
+        column = measure_distances(read, ProofRules())
+        sealed = replace(
+            report.proofs[0].certificate, columns={"distance": column}, digest=digest_parts(("reach", column))
+        )
+        for bound in range(6):
+            forged = replace(refuted, verdict=Verdict.PROVED, bound=bound, witness=None, certificate=sealed)
+            assert not check_certificate(one, tables, forged)
+            clean = {**refuted.detail, "failed_pairs": 0, "endpoints_without_column": 0}
+            assert not check_certificate(one, tables, replace(forged, detail=clean))
 
 
 @pytest.mark.parametrize("which", [0, 2])
