@@ -270,3 +270,11 @@ def test_flow_has_the_lower_rate_of_its_ends(tree: tuple[Fabric, Routes]) -> Non
         **dict.fromkeys(range(8), 400.0), 0: 100.0, 4: 100.0,
     }  # fmt: skip
     assert check_certificate(mixed, same, proof)
+
+
+@pytest.mark.parametrize(("limit", "judged"), [(8, 7), (7, 3)])
+def test_every_shift_is_judged_up_to_the_size_that_the_rules_name(
+    tree: tuple[Fabric, Routes], limit: int, judged: int
+) -> None:
+    proof = judge(*tree, "balance", all_shifts_up_to=limit, sample_shifts=3)
+    assert (proof.detail["shifts_judged"], proof.detail["is_sample"]) == (judged, judged < 7)
