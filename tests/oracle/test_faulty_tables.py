@@ -356,6 +356,17 @@ def test_only_packets_that_somebody_sends_can_lock() -> None:
         assert proofs[1].verdict is verdict
 
 
+def test_packets_for_the_switch_of_the_only_endpoint_can_lock() -> None:
+    """What the one endpoint of a leaf sends to that leaf, and the leaf sends on in a ring, counts."""
+    fabric = from_links(3, {"host-0001": "leaf-001"}, [(0, 1), (1, 2), (2, 0)])
+    sound = minimal_routes(fabric, to_switches=True)
+    ring = lead(fabric, 1, "leaf-001~leaf-002", "leaf-002~leaf-003", "leaf-003~leaf-001")
+    routes = patch_routes(fabric, sound, ring)
+    proofs = prove(fabric, routes, RULES).proofs
+    hold_against_graphs(fabric, routes, proofs)
+    assert (proofs[0].verdict, proofs[1].verdict) == (Verdict.REFUTED, Verdict.REFUTED)
+
+
 def test_one_member_of_a_set_that_turns_back_is_enough() -> None:
     fabric, sound = world("two ecmp switches")
     d = 0
