@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
+from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
+from weftline.model.intent import DeviceIntent
+from weftline.model.vendor import Vendor
+from weftline.render import check_files, write
 from weftline.render import render as render_intents
-from weftline.render import write
 from weftline.vendors import VENDORS
+
+MAX_CHECKED_BYTES = 16 * 2**20
+"""Files of one design that are read back before they are written, some seconds; larger sets carry a note instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,11 @@ def render(place: Path, out: Path | None, *, force: bool = False, progress: Prog
 def render_proved(
     proved: Proved, out: Path | None, *, force: bool = False, progress: Progress = silent, to_disk: bool = True
 ) -> Rendered:
-    """Render and write; a design with a required claim not proved is written only when forced, and says so."""
+    """Render, read back and write; a design with a required claim not proved is written only when forced, and says so.
+
+    Raises:
+        InternalError: ``internal.render-differs`` when the files do not say what they should.
+    """
     checked = proved.routed.built.checked
     folder = (out or checked.workspace.folder) / "artifacts"
     forced = not proved.report.is_accepted
@@ -45,7 +55,20 @@ def render_proved(
     design = checked.technology.design
     intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
     vendors = tuple(VENDORS[name] for name in design.vendors)
-    artifacts = render_intents(intents, vendors, of=routed.routes.digest)
+    artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
     if to_disk:
         write(artifacts, folder, forced=forced)
     return Rendered(proved, folder, artifacts)
+
+
+def _check(intents: tuple[DeviceIntent, ...], vendors: tuple[Vendor, ...], artifacts: ArtifactSet) -> ArtifactSet:
+    size = sum(len(artifact.content) for artifact in artifacts.artifacts)
+    if size > MAX_CHECKED_BYTES:
+        note = f"the files were not read back: they have {size:,} bytes, and up to {MAX_CHECKED_BYTES:,} are"
+        return replace(artifacts, notes=(*artifacts.notes, note))
+    problems = check_files(intents, vendors, artifacts)
+    if problems:
+        message = "the rendered files do not say what the devices should do, so nothing is written"
+        hint = "this is a bug of ours; report the declaration"
+        raise InternalError("internal.render-differs", message, hint, problems=problems)
+    return artifacts

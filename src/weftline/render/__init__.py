@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from weftline.render.check import check_files
 from weftline.render.files import render
 from weftline.render.manifest import MANIFEST, Manifest, ManifestEntry, read_manifest, write_manifest
 from weftline.render.reading import read
 from weftline.render.writing import write
 
-__all__ = ["MANIFEST", "Manifest", "ManifestEntry", "read", "read_manifest", "render", "write", "write_manifest"]
+__all__ = [
+    "MANIFEST",
+    "Manifest",
+    "ManifestEntry",
+    "check_files",
+    "read",
+    "read_manifest",
+    "render",
+    "write",
+    "write_manifest",
+]

@@ -1,0 +1,56 @@
+"""What is read back before anything is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from weftline.app import render as room
+from weftline.app.render import render
+from weftline.errors import InternalError
+from weftline.model.artifact import Artifact
+from weftline.model.intent import DeviceIntent
+from weftline.vendors import VENDORS
+
+DECLARATION = """
+fabric: {name: small}
+technology: infiniband
+hosts: {count: 4, rails: 2, rate_gbps: 400, unit_size: 4}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """Four hosts."""
+    path = tmp_path / "small.yaml"
+    path.write_text(DECLARATION, encoding="utf-8")
+    return path
+
+
+def test_files_that_differ_from_what_was_meant_are_not_written(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    host = VENDORS["host"]
+
+    def forget(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
+        return host.render(intents[:-1])
+
+    monkeypatch.setitem(VENDORS, "host", replace(host, render=forget))
+    with pytest.raises(InternalError) as refused:
+        render(place, None)
+    assert refused.value.code == "internal.render-differs"
+    assert {problem.message.split(":")[0] for problem in refused.value.problems} == {"host-0004"}
+    assert not (place.parent / ".weftline/small/artifacts").exists()
+
+
+def test_files_too_large_to_read_back_say_so(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered = render(place, None)
+    assert rendered.artifacts is not None
+    size = sum(len(file.content) for file in rendered.artifacts.artifacts)
+    monkeypatch.setattr(room, "MAX_CHECKED_BYTES", size)
+    assert render(place, None).artifacts == rendered.artifacts
+    monkeypatch.setattr(room, "MAX_CHECKED_BYTES", size - 1)
+    unchecked = render(place, None).artifacts
+    assert unchecked is not None
+    note = f"the files were not read back: they have {size:,} bytes, and up to {size - 1:,} are"
+    assert unchecked.notes == (*rendered.artifacts.notes, note)
