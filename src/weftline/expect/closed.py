@@ -48,7 +48,7 @@ def closed_form(
     return ClosedForm(
         time_us=time,
         bound_low_us=max((part.steps * part.size / part.rate for part in parts), default=0.0),
-        busbw_gbytes_per_s=_busbw(collective, time),
+        busbw_gbytes_per_s=collective.bus_bandwidth(time),
         binds=_binds(parts, waits * latency_us),
         formula=formula,
     )
@@ -76,12 +76,6 @@ def _parts(collective: Collective, rate: float, per_host: int, inside: float | N
     raise SpecError(
         "spec.closed-form", f"{kind} by {collective.algorithm} has no closed form here", "simulate it instead"
     )
-
-
-def _busbw(collective: Collective, time: float) -> float | None:
-    if not time > 0:
-        return None
-    return collective.size_bytes * collective.busbw_factor / time / 1000.0
 
 
 def _binds(parts: tuple[_Part, ...], waiting: float) -> str:

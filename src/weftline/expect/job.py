@@ -53,7 +53,7 @@ def predict_job(
         gpus=gpus,
         allreduce_bytes=traffic.collective.size_bytes,
         allreduce_us=reduce_us,
-        busbw_gbytes_per_s=_busbw(traffic, reduce_us),
+        busbw_gbytes_per_s=traffic.collective.bus_bandwidth(reduce_us),
         compute_us=compute,
         step_us=step,
         tokens_per_s=None if step is None else tokens / step * 1e6,
@@ -73,9 +73,3 @@ def _compute_us(design: ResolvedSpec, job: JobSpec, gpus: int, tokens: float, te
     work = f"{job.parameters:g} parameters x {tokens:g} tokens at {job.utilisation:.0%} of {peak:g} TFLOP/s per GPU"
     texts.extend((f"arithmetic: 6 x {work}", "the all-reduce is fully exposed: no overlap with arithmetic"))
     return FLOPS_PER_PARAMETER * job.parameters * tokens / (gpus * peak * 1e12 * job.utilisation) * 1e6
-
-
-def _busbw(traffic: JobTraffic, time_us: float) -> float | None:
-    if not time_us > 0:
-        return None
-    return traffic.collective.size_bytes * traffic.collective.busbw_factor / time_us / 1000.0

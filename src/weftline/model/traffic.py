@@ -64,6 +64,10 @@ class Collective:
         share = (self.ranks - 1) / self.ranks
         return {"all-reduce": 2 * share, "permutation": 1.0}.get(self.kind, share)
 
+    def bus_bandwidth(self, time_us: float) -> float | None:
+        """Bus bandwidth in GB/s when it takes ``time_us``; None where it takes no time."""
+        return self.size_bytes * self.busbw_factor / time_us / 1000.0 if time_us > 0 else None
+
 
 @dataclass(frozen=True, slots=True)
 class JobTraffic:

@@ -1,13 +1,11 @@
 """Jobs become collectives, and collectives become flows that wait for each other."""
 
-from weftline.schedule.expansion import ALGORITHMS, bus_bandwidth, busbw_factor, expand
+from weftline.schedule.expansion import ALGORITHMS, expand
 from weftline.schedule.job import expand_job, job_collectives, job_pairs
 from weftline.schedule.placement import place_ranks
 
 __all__ = [
     "ALGORITHMS",
-    "bus_bandwidth",
-    "busbw_factor",
     "expand",
     "expand_job",
     "job_collectives",

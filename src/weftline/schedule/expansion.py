@@ -22,18 +22,6 @@ ALGORITHMS: dict[CollectiveKind, tuple[str, ...]] = {
 """What each collective can be done by; for the last two, ``ring`` means straight to the next, the one after it, ..."""
 
 
-def busbw_factor(kind: CollectiveKind, ranks: int) -> float:
-    """Factor from size over time to bus bandwidth; see ``Collective.busbw_factor``."""
-    return Collective(kind, "ring", 1, ranks).busbw_factor
-
-
-def bus_bandwidth(collective: Collective, time_us: float) -> float | None:
-    """Bus bandwidth in GB/s of a collective that took ``time_us``; None where it took no time."""
-    if not time_us > 0:
-        return None
-    return collective.size_bytes * collective.busbw_factor / time_us / 1000.0
-
-
 def expand(collective: Collective, placement: Placement) -> Flows:
     """Turn a collective into flows, each of which waits for what it passes on.
 

@@ -11,7 +11,7 @@ from tests.fabrics import make_fabric
 from weftline.errors import SpecError
 from weftline.model.fabric import Fabric
 from weftline.model.traffic import Algorithm, Collective, CollectiveKind, Flows, Placement, Via
-from weftline.schedule import ALGORITHMS, bus_bandwidth, busbw_factor, expand, place_ranks
+from weftline.schedule import ALGORITHMS, expand, place_ranks
 
 PAIRS = [(kind, algorithm) for kind, algorithms in ALGORITHMS.items() for algorithm in algorithms]
 REFUSED = [(k, a) for k in get_args(CollectiveKind) for a in get_args(Algorithm) if (k, a) not in PAIRS]
@@ -200,12 +200,3 @@ def test_two_planes_halve_each_message_and_need_both_halves(two_planes: Fabric) 
     assert needs(flows, 8) == needs(flows, 9) == [6, 7]
     assert len(set(flows.queue)) == 8
     assert (two_planes.port_plane[flows.source] == two_planes.port_plane[flows.target]).all()
-
-
-def test_bus_bandwidth_is_that_of_nccl_tests() -> None:
-    assert busbw_factor("all-reduce", 8) == 2 * 7 / 8
-    assert busbw_factor("all-gather", 8) == busbw_factor("reduce-scatter", 8) == busbw_factor("all-to-all", 8) == 7 / 8
-    assert busbw_factor("permutation", 8) == 1.0
-    assert busbw_factor("all-reduce", 1) == 0.0
-    assert bus_bandwidth(Collective("all-reduce", "ring", 10**9, 8), 1e6) == pytest.approx(1.75)
-    assert bus_bandwidth(Collective("all-reduce", "ring", 10**9, 1), 0.0) is None
