@@ -10,13 +10,15 @@ from weftline.prove import balance, deadlock, reach
 from weftline.prove.tables import read_tables
 
 CLAIMS = (reach.CLAIM, deadlock.CLAIM, balance.CLAIM)
+NOBODY = "Not judged: no endpoint is connected, so that nobody sends anything."
 
 
 def prove(fabric: Fabric, routes: Routes, rules: ProofRules, job_pairs: tuple[I32, I32] | None = None) -> ProofReport:
     """Judge every claim about the routes, whoever made them.
 
     ``job_pairs`` are endpoint ports (fabric port indices) that send and receive at the same time in the declared job.
-    Claims that are required but that nobody here can judge are unknown. Raises ``ArtifactError``
+    Claims that are required but that nobody here can judge are unknown, and so is every claim about a fabric
+    without a connected endpoint, of which anything would hold. Raises ``ArtifactError``
     ``artifact.tables-mismatch`` where the routes are no tables of this fabric; wrong entries are refuted, not raised.
     """
     tables = read_tables(fabric, routes)
@@ -26,6 +28,11 @@ def prove(fabric: Fabric, routes: Routes, rules: ProofRules, job_pairs: tuple[I3
         deadlock.prove_deadlock(fabric, routes, tables, rules),
         balance.prove_balance(fabric, routes, tables, distance, rules, job_pairs),
     ]
+    if not len(tables.endpoint):
+        proofs = [
+            Proof(p.claim, p.required, Verdict.UNKNOWN, NOBODY, p.of) if p.verdict is Verdict.PROVED else p
+            for p in proofs
+        ]
     proofs.extend(
         Proof(claim, required=True, verdict=Verdict.UNKNOWN, statement=f"Nothing judges '{claim}'.", of=routes.digest)
         for claim in rules.required
