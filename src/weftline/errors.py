@@ -46,6 +46,11 @@ class Problem:
     where: Place | None = None
     severity: Severity = "error"
 
+    @property
+    def is_error(self) -> bool:
+        """Whether the work cannot go on, or its result cannot be trusted."""
+        return self.severity == "error"
+
 
 class WeftlineError(Exception):
     """The work could not be done.

@@ -10,7 +10,7 @@ from weftline.adopt import build_fabric, compare, read_discovery, read_tables
 from weftline.app.build import build
 from weftline.app.check import check, problems_error
 from weftline.app.files import is_folder, read_bytes
-from weftline.app.pipeline import Progress, silent
+from weftline.app.pipeline import MAX_HOPS, Progress, silent
 from weftline.app.workspace import SUFFIXES
 from weftline.errors import ArtifactError, CapabilityError, Place, Problem
 from weftline.model.addresses import Addresses
@@ -23,8 +23,6 @@ from weftline.prove import prove
 from weftline.route import compute_routes
 
 MAX_DUMP_BYTES = 512 * 1024 * 1024
-MAX_HOPS = 64
-"""Switches on a path of a discovered fabric; no declaration says how many there should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class Adopted:
     @property
     def is_accepted(self) -> bool:
         """Whether no problem is an error and every required claim is proved."""
-        return self.report.is_accepted and all(problem.severity != "error" for problem in self.problems)
+        return self.report.is_accepted and not any(problem.is_error for problem in self.problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weftline.app.check import Checked, problems_error, raise_errors
+from weftline.app.check import Checked, check_counts, problems_error
 from weftline.app.files import read_bytes
-from weftline.compile import build_fabric, check_expect, count_fabric
+from weftline.compile import build_fabric, count_fabric
 from weftline.errors import ArtifactError, Place
 from weftline.model.counts import FabricCounts
 from weftline.model.fabric import Fabric
@@ -32,12 +32,7 @@ def build(checked: Checked) -> Built:
         raise problems_error(fabric)
     counts = count_fabric(fabric, design)
     if text is not None:
-        switches = sum(counts.switches.values())
-        problems = check_expect(design, counts)
-        problems += checked.technology.design.count_problems(
-            design, counts.endpoints + counts.extra_endpoints, switches
-        )
-        raise_errors(problems)
+        check_counts(design, checked.technology, counts)
     return Built(checked, fabric, counts)
 
 

@@ -9,6 +9,7 @@ from weftline.app.workspace import Workspace, open_place
 from weftline.compile import check_expect, plan_counts
 from weftline.declare import load_catalog, read_spec, resolve_spec
 from weftline.errors import Problem, SpecError
+from weftline.model.counts import FabricCounts
 from weftline.model.design import ResolvedSpec
 from weftline.model.technology import Technology
 from weftline.technologies import TECHNOLOGIES
@@ -42,22 +43,24 @@ def check(place: Path) -> Checked:
     counts = plan_counts(design)
     if isinstance(counts, tuple):
         raise problems_error(counts)
-    problems = check_expect(design, counts)
-    problems += technology.design.count_problems(
-        design, counts.endpoints + counts.extra_endpoints, sum(counts.switches.values())
-    )
-    return Checked(workspace, design, technology, raise_errors(problems))
+    return Checked(workspace, design, technology, check_counts(design, technology, counts))
+
+
+def check_counts(design: ResolvedSpec, technology: Technology, counts: FabricCounts) -> tuple[Problem, ...]:
+    """Hold counts against what is declared and what the technology can address; returns the warnings.
+
+    Raises:
+        SpecError: with every problem that was found.
+    """
+    endpoints, switches = counts.endpoints + counts.extra_endpoints, sum(counts.switches.values())
+    problems = check_expect(design, counts) + technology.design.count_problems(design, endpoints, switches)
+    if any(problem.is_error for problem in problems):
+        raise problems_error(problems)
+    return problems
 
 
 def problems_error(problems: tuple[Problem, ...]) -> SpecError:
     """Turn problems into the one error that carries them all; the first stands for it."""
-    errors = [problem for problem in problems if problem.severity == "error"] or list(problems)
+    errors = [problem for problem in problems if problem.is_error] or list(problems)
     first = errors[0]
     return SpecError(first.code, first.message, first.hint, first.where, problems)
-
-
-def raise_errors(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Raise when a problem is an error, else hand the warnings on."""
-    if any(problem.severity == "error" for problem in problems):
-        raise problems_error(problems)
-    return problems

@@ -24,6 +24,7 @@ Progress = Callable[[str, float | None], None]
 """Called with what is being done and, where it is known, the share that is done (0 to 1)."""
 
 MAX_HOPS = 64
+"""Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def print_failure(error: WeftlineError, *, in_json: bool) -> None:
 
 
 def _list_failure(error: WeftlineError) -> Iterator[str]:
-    problems = [problem for problem in error.problems if problem.severity == "error"] or list(error.problems)
+    problems = [problem for problem in error.problems if problem.is_error] or list(error.problems)
     if not problems:
         yield f"error: {_describe(error.where, error.message, error.code)}"
         yield from _hint(error.hint)

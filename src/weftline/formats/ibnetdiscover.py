@@ -277,7 +277,7 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
             return log.close()
     _finish(reader, len(lines))
     if not reader.nodes:
-        if all(problem.severity != "error" for problem in log.found):
+        if not log.has_error:
             hint = "give the output of ibnetdiscover, plain or with -p; IBDM topologies are not read yet"
             log.add("artifact.dump-empty", "there is no node in this file", hint, 1)
         return log.close()

@@ -217,7 +217,7 @@ def _finish(reader: _Reader, data: bytes, file: str) -> LftDump | tuple[Problem,
         reader.log.add("artifact.table-line", message, hint, int(line[0]))
     keep = [at for at, head in enumerate(heads) if not isinstance(head, int)]
     if not keep:
-        if all(problem.severity != "error" for problem in reader.log.found):
+        if not reader.log.has_error:
             reader.log.add(
                 "artifact.dump-empty", "there is no forwarding table in this file", "give the output of dump_fts", 1
             )

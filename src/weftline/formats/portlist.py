@@ -83,7 +83,7 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
         message = f"{text[:60]!r} is not part of the dump and is left out"
         log.add("artifact.terminal-text", message, "", line, severity="note")
     if not rows:
-        if all(problem.severity != "error" for problem in log.found):
+        if not log.has_error:
             hint = "give the output of ibnetdiscover, plain or with -p"
             log.add("artifact.dump-empty", "there is no port in this file", hint, 1)
         return log.close()

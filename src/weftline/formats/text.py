@@ -42,6 +42,11 @@ class ProblemLog:
         """Count the problems of a code."""
         return self.counts.get(code, 0)
 
+    @property
+    def has_error(self) -> bool:
+        """Whether one of the problems is an error."""
+        return "error" in self.worst.values()
+
     def close(self) -> tuple[Problem, ...]:
         """Return what was found, in the order of the file, and what was only counted."""
         listed = sorted(self.found, key=lambda problem: (problem.where and problem.where.line) or 2**31)

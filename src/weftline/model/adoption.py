@@ -26,11 +26,6 @@ class Adoption:
     port_adapter: tuple[str, ...]
     """Per port the description of its adapter; empty on switches."""
 
-    @property
-    def is_trustworthy(self) -> bool:
-        """Whether no problem is an error."""
-        return all(problem.severity != "error" for problem in self.problems)
-
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -38,8 +33,3 @@ class Tables:
 
     routes: Routes
     problems: tuple[Problem, ...]
-
-    @property
-    def is_trustworthy(self) -> bool:
-        """Whether no problem is an error."""
-        return all(problem.severity != "error" for problem in self.problems)

@@ -208,7 +208,7 @@ def test_a_slow_link_among_faster_ones() -> None:
     assert "100 Gb/s" in adoption.problems[0].message
     assert "200 Gb/s" in adoption.problems[0].message
     assert sorted(adoption.fabric.port_rate_gbps[adoption.fabric.endpoint_port].tolist()) == [100.0, 200.0, 200.0]
-    assert adoption.is_trustworthy
+    assert not any(problem.is_error for problem in adoption.problems)
 
 
 def test_unknown_speed_takes_the_usual() -> None:

@@ -1,4 +1,4 @@
-"""The JSON of a fabric, its routes and one path."""
+"""The JSON of a fabric and of its routes."""
 
 from __future__ import annotations
 
