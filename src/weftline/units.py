@@ -6,11 +6,6 @@ import re
 
 from weftline.errors import UsageError
 
-BYTES_PER_GBPS = 0.125e9
-"""Bytes per second in one gigabit per second."""
-LIGHT_M_PER_S = 1.98e8
-"""Signal speed in fibre and copper; source: SONiC headroom calculation (198e6 m/s)."""
-
 _SIZE = re.compile(r"^\s*([0-9]{1,20}(?:\.[0-9]{1,12})?)\s*([kKMGTP]i?)?B?\s*$")
 _FACTOR = {
     "": 1,

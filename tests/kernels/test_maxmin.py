@@ -10,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.reference import maxmin as reference
-from weftline.kernels.column import NIL
-from weftline.kernels.maxmin import maxmin_rates
+from weftline.kernels.column import F64, I32, NIL
+from weftline.kernels.maxmin import fill_rates
+
+
+def maxmin_rates(path_ptr: I32, path_resource: I32, path_cap: F64, capacity: F64) -> tuple[F64, I32]:
+    """Share all resources among all flows, each on a path of its own."""
+    flows, resources = len(path_ptr) - 1, len(capacity)
+    rate, bind = np.zeros(flows), np.full(flows, NIL, dtype=np.int32)
+    open_count = np.bincount(path_resource, minlength=resources).astype(np.int32)
+    own = np.arange(flows, dtype=np.int32)
+    tight = np.arange(resources, dtype=np.int32)
+    fill_rates(
+        own.copy(), flows, own, path_ptr, path_resource, path_cap, tight, resources, capacity.copy(), open_count,
+        rate, bind,
+    )  # fmt: skip
+    assert not open_count.any()
+    return rate, bind
 
 
 @st.composite

@@ -75,25 +75,3 @@ def fill_rates(
                 elif open_count[resource] < 0:
                     open_count[resource] += 1
         count = kept
-
-
-@kernel
-def maxmin_rates(path_ptr: I32, path_resource: I32, path_cap: F64, capacity: F64) -> tuple[F64, I32]:
-    """Share resources among flows: no rate can grow without shrinking one that is no larger.
-
-    Flow ``f`` crosses ``path_resource[path_ptr[f]:path_ptr[f + 1]]``, each once, and has a rate of at most
-    ``path_cap[f]``, which must be finite. Returns the rates and the resource that binds each flow (NIL: its cap).
-    """
-    flows = len(path_ptr) - 1
-    rate = np.zeros(flows, dtype=np.float64)
-    bind = np.full(flows, NIL, dtype=np.int32)
-    open_count = np.zeros(len(capacity), dtype=np.int32)
-    for hop in range(len(path_resource)):
-        open_count[path_resource[hop]] += 1
-    tight = np.arange(len(capacity)).astype(np.int32)
-    own = np.arange(flows).astype(np.int32)
-    fill_rates(
-        own.copy(), flows, own, path_ptr, path_resource, path_cap, tight, len(tight), capacity.copy(), open_count,
-        rate, bind,
-    )  # fmt: skip
-    return rate, bind

@@ -35,8 +35,6 @@ class Transport:
 
     message_latency_us: float
     message_latency_source: str
-    header_overhead: float
-    """Share of the line rate that headers take at the default MTU; 0 where not modelled."""
 
 
 @dataclass(frozen=True, slots=True)

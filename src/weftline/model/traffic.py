@@ -84,8 +84,6 @@ class JobTraffic:
     """What each group does."""
     members_per_host: int
     """Ranks of a group that share a host; 0 where that differs from host to host."""
-    gradient_bytes: int
-    """Bytes per parameter of the gradient."""
     assumptions: tuple[str, ...]
 
     def __post_init__(self) -> None:

@@ -55,7 +55,6 @@ def job_collectives(design: ResolvedSpec, fabric: Fabric, job_index: int) -> Job
         group_rank=groups,
         collective=Collective("all-reduce", algorithm, size, data),
         members_per_host=members,
-        gradient_bytes=width,
         assumptions=_assumptions(job, design, width, members),
     )
 

@@ -23,7 +23,6 @@ INFINIBAND = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.2 us; "
             "figures of the Quantum-2 class that resellers and users give, no datasheet (2026-01)"
         ),
-        header_overhead=0.0,
     ),
 )
 

@@ -23,7 +23,6 @@ ROCE = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.6 us; "
             "figures of the Spectrum-4 class that resellers and users give, no datasheet (2026-01)"
         ),
-        header_overhead=0.0,
     ),
 )
 
