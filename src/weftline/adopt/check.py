@@ -19,7 +19,7 @@ BASE_GBPS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class _Holder:
     """A port that answers to LIDs, and its line."""
 
     title: str
@@ -28,7 +28,7 @@ class _Claim:
 
 def check_lids(records: Sequence[NodeRecord], log: ProblemLog) -> None:
     """Report LIDs that are not assigned, impossible, or held by two ports."""
-    owner: dict[int, _Claim] = {}
+    owner: dict[int, _Holder] = {}
     for record in records:
         if record.kind == "switch":
             entries = [(record.lid, 0, record.title, record.line)]
@@ -44,10 +44,10 @@ def check_lids(records: Sequence[NodeRecord], log: ProblemLog) -> None:
                 hint = f"unicast LIDs are 1 to {MAX_UNICAST}"
                 log.add("artifact.bad-lid", f"{title} has LID {lid}, which is not a unicast LID", hint, line)
             elif lid > 0:
-                _claim(owner, range(lid, min(lid + (1 << lmc), MAX_UNICAST + 1)), _Claim(title, line), log)
+                _claim(owner, range(lid, min(lid + (1 << lmc), MAX_UNICAST + 1)), _Holder(title, line), log)
 
 
-def _claim(owner: dict[int, _Claim], lids: Iterable[int], claim: _Claim, log: ProblemLog) -> None:
+def _claim(owner: dict[int, _Holder], lids: Iterable[int], claim: _Holder, log: ProblemLog) -> None:
     """Note who has which LID, and report the first that is taken."""
     for lid in lids:
         first = owner.setdefault(lid, claim)

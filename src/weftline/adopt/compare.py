@@ -155,7 +155,7 @@ def _compare_cables(both: _Both, missing: list[Link], extra: list[Link]) -> list
                 continue
             chain, is_circle = _walk(at, start, edge)
             used.update(chain)
-            out.extend(_explain(both, chain, is_circle))
+            out.extend(_explain(both, chain, is_circle=is_circle))
     return sorted(out, key=lambda difference: (difference.kind, difference.subject))
 
 
@@ -176,7 +176,7 @@ def _walk(
         chain.append(onward[0])
 
 
-def _explain(both: _Both, chain: list[tuple[bool, Link]], is_circle: bool) -> list[Difference]:  # noqa: FBT001
+def _explain(both: _Both, chain: list[tuple[bool, Link]], *, is_circle: bool) -> list[Difference]:
     """Turn one chain into differences."""
     declared = tuple(sorted(both.say_link(link) for is_found, link in chain if not is_found))
     found = tuple(sorted(both.say_link(link) for is_found, link in chain if is_found))

@@ -30,7 +30,7 @@ def match_nodes(
     found = _by_name(declared, discovered)
     if declared_addresses is not None and discovered_addresses is not None:
         _by_guid(declared, discovered, declared_addresses, discovered_addresses, found)
-    kinds = [is_switch for is_switch in (False, True) if _is_open(declared, discovered, found, is_switch)]
+    kinds = [is_switch for is_switch in (False, True) if _is_open(declared, discovered, found, is_switch=is_switch)]
     if kinds:
         left, right = _Side(declared), _Side(discovered)
         _by_votes(left, right, found, kinds)
@@ -86,7 +86,7 @@ def _by_guid(declared: Fabric, discovered: Fabric, first: Addresses, second: Add
     _accept(votes, found)
 
 
-def _is_open(declared: Fabric, discovered: Fabric, found: dict[int, int], is_switch: bool) -> bool:  # noqa: FBT001
+def _is_open(declared: Fabric, discovered: Fabric, found: dict[int, int], *, is_switch: bool) -> bool:
     """Say whether too few nodes of a kind are matched to trust names."""
     kind = np.flatnonzero((declared.node_kind == NodeKind.SWITCH) == is_switch)
     other = int(np.count_nonzero((discovered.node_kind == NodeKind.SWITCH) == is_switch))

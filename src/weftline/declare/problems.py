@@ -164,7 +164,7 @@ def _word(subject: Subject, group: list[_Fault]) -> Problem:
         return _missing_key(subject, fault.path)
     if fault.at_key:
         return _wrong_key(subject, fault)
-    code, message, hint = _wrong_value(subject, fault, len(group) > 1)
+    code, message, hint = _wrong_value(subject, fault, or_auto=len(group) > 1)
     path = (*subject.prefix, *fault.path)
     hint = hint or _section_hint(subject, fault.path) or description(subject.model, fault.path)
     hint = hint or "see the JSON Schema: weftline schema"
@@ -217,7 +217,7 @@ def _expected(fault: _Fault) -> list[str]:
     return re.findall(r"'([^']*)'", str(fault.context.get("expected", "")))
 
 
-def _wrong_value(subject: Subject, fault: _Fault, or_auto: bool) -> tuple[str, str, str]:  # noqa: FBT001
+def _wrong_value(subject: Subject, fault: _Fault, *, or_auto: bool) -> tuple[str, str, str]:
     value = _value(subject, fault.path)
     if fault.kind in _WANTED:
         return _wrong_type(value, _WANTED[fault.kind], or_auto=or_auto)

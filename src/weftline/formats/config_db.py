@@ -39,9 +39,7 @@ def write_tables(tables: Tables) -> bytes:
 def read_tables(content: bytes, reading: Reading) -> Tables:
     """Read strict JSON of two levels of objects with text below; whatever else it holds is a problem with its path."""
     try:
-        if len(content) > MAX_BYTES:
-            raise ValueError(f"file is larger than {MAX_BYTES:,} bytes")  # noqa: TRY301
-        data: object = json.loads(content.decode("utf-8"), object_pairs_hook=_refuse_twice, parse_constant=_refuse)
+        data = _load(content)
     except (ValueError, RecursionError) as error:
         line = error.lineno if isinstance(error, json.JSONDecodeError) else None
         words = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
@@ -59,6 +57,12 @@ def read_tables(content: bytes, reading: Reading) -> Tables:
                     where = reading.place(path=f"{name}.{key}.{field}")
                     reading.report("artifact.wrong-type", f"{str(value)[:40]!r} is no text", where)
     return tables
+
+
+def _load(content: bytes) -> object:
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"file is larger than {MAX_BYTES:,} bytes")
+    return json.loads(content.decode("utf-8"), object_pairs_hook=_refuse_twice, parse_constant=_refuse)
 
 
 def _objects(value: object, path: str, reading: Reading) -> list[tuple[str, object]]:

@@ -9,9 +9,9 @@ from weftline.errors import ArtifactError
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import DeviceIntent
 from weftline.model.vendor import Vendor
+from weftline.render.manifest import PATH
 
 _DEVICE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
-_PATH = re.compile(r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,62}/){0,7}[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 
 
 def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: str) -> ArtifactSet:
@@ -39,7 +39,7 @@ def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: st
 def _check_paths(artifacts: Sequence[Artifact]) -> None:
     seen: set[str] = set()
     for artifact in artifacts:
-        if not _PATH.fullmatch(artifact.path) or artifact.path in seen:
+        if not PATH.fullmatch(artifact.path) or artifact.path in seen:
             raise ArtifactError(
                 "artifact.path", f"{artifact.path[:80]!r} is there twice, or no plain path", "rename the device"
             )

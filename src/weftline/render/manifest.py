@@ -18,7 +18,8 @@ READY = ".weftline-ready"
 """The new set once it is whole; a run that was killed after this point is finished by the next one."""
 FILES = "files"
 """Below STAGING and READY: the files under their paths."""
-_PATH = re.compile(r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,62}/){0,7}[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+PATH = re.compile(r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,62}/){0,7}[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
+"""The path of a file below the folder: nothing that leaves it, or that a shell could mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +65,7 @@ def read_manifest(content: bytes, file: str) -> Manifest:
         ArtifactError: ``artifact.manifest`` when it is none, or names a file outside its folder.
     """
     try:
-        data = cast("dict[str, Any]", json.loads(content))
-        if data["schema"] != SCHEMA:
-            raise ValueError(data["schema"])  # noqa: TRY301
-        files = tuple(
-            ManifestEntry(str(i["path"]), str(i["digest"]), int(i["size"]), str(i["device"]), str(i["vendor"]))
-            for i in data["files"]
-        )
-        if not all(_PATH.fullmatch(entry.path) for entry in files):
-            raise ValueError("path")  # noqa: TRY301
-        return Manifest(str(data["of"]), bool(data["forced"]), tuple(str(note) for note in data["notes"]), files)
+        return _parse(cast("dict[str, Any]", json.loads(content)))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ArtifactError(
             "artifact.manifest",
@@ -81,3 +73,15 @@ def read_manifest(content: bytes, file: str) -> Manifest:
             "give a folder that is empty or was written by Weftline",
             Place(file),
         ) from error
+
+
+def _parse(data: dict[str, Any]) -> Manifest:
+    if data["schema"] != SCHEMA:
+        raise ValueError(data["schema"])
+    files = tuple(
+        ManifestEntry(str(i["path"]), str(i["digest"]), int(i["size"]), str(i["device"]), str(i["vendor"]))
+        for i in data["files"]
+    )
+    if not all(PATH.fullmatch(entry.path) for entry in files):
+        raise ValueError("path")
+    return Manifest(str(data["of"]), bool(data["forced"]), tuple(str(note) for note in data["notes"]), files)
