@@ -85,9 +85,7 @@ def write_cabling(fabric: Fabric) -> str:
     writer.writerow(COLUMNS)
     for row in list_cables(fabric):
         length = "" if row.length_m is None else _number(row.length_m)
-        writer.writerow(
-            (row.a_device, row.a_port, row.b_device, row.b_port, length, row.part, row.cable, row.label)
-        )  # fmt: skip
+        writer.writerow((row.a_device, row.a_port, row.b_device, row.b_port, length, row.part, row.cable, row.label))
     return out.getvalue()
 
 

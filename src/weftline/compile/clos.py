@@ -19,8 +19,15 @@ def leaf_columns(plan: ClosPlan) -> dict[str, I64]:
     plane = index // (plan.leaf_rails * plan.units)
     group, place = _split(unit, plan.units, plan.groups)
     if plan.kind == "rail-only":
-        return {"plane": plane, "unit": unit, "rail": rail, "component": plane * plan.rails + rail,
-                "group": group, "pod": group, "place": place}  # fmt: skip
+        return {
+            "plane": plane,
+            "unit": unit,
+            "rail": rail,
+            "component": plane * plan.rails + rail,
+            "group": group,
+            "pod": group,
+            "place": place,
+        }
     if plan.lanes > 1:
         pod = rail * plan.groups + group
     else:

@@ -191,9 +191,7 @@ def _nic_number(text: str, planes: int) -> int:
 
 def _link_columns(wiring: _Wiring, node: I32, number: I32, tier: I8) -> tuple[LinkColumns, CableColumns]:
     design = wiring.design
-    swap = (tier[node[:, 0]] > tier[node[:, 1]]) | (
-        (tier[node[:, 0]] == tier[node[:, 1]]) & (node[:, 0] > node[:, 1])
-    )  # fmt: skip
+    swap = (tier[node[:, 0]] > tier[node[:, 1]]) | ((tier[node[:, 0]] == tier[node[:, 1]]) & (node[:, 0] > node[:, 1]))
     node = np.where(swap[:, None], node[:, ::-1], node)
     number = np.where(swap[:, None], number[:, ::-1], number)
     rates = np.array([design.rate_gbps, design.leaf.rate_gbps, design.spine.rate_gbps, design.core.rate_gbps])

@@ -45,8 +45,12 @@ def _run(desk: Desk, run: RunName, rate: float, links: int) -> RunPart:
         reach = max(desk.catalog.cables[name].max_length_m or 0 for name in names)
         message = f"cables.{run}: no cable of the catalogue reaches {length:g} m at {rate:g} Gb/s"
         message += f"; the longest has {reach:g} m"
-        desk.note("capability.cable-length", message, "name your own cable part, or a shorter length",
-                  desk.places.value("cables", run, "length_m"))  # fmt: skip
+        desk.note(
+            "capability.cable-length",
+            message,
+            "name your own cable part, or a shorter length",
+            desk.places.value("cables", run, "length_m"),
+        )
     return RunPart(UNNAMED, None, links, length)
 
 

@@ -43,10 +43,16 @@ class Sections:
 def check_spec(spec: FabricSpec, places: Places) -> list[Problem]:
     """Find every contradiction between the sections of a declaration."""
     return check_sections(
-        Sections(spec.site, spec.hosts, spec.topology, spec.lossless, tuple(enumerate(spec.tenants)),
-                 tuple(enumerate(spec.jobs))),
+        Sections(
+            spec.site,
+            spec.hosts,
+            spec.topology,
+            spec.lossless,
+            tuple(enumerate(spec.tenants)),
+            tuple(enumerate(spec.jobs)),
+        ),
         places,
-    )  # fmt: skip
+    )
 
 
 def check_sections(sections: Sections, places: Places) -> list[Problem]:
@@ -92,12 +98,24 @@ def _check_management(site: SiteSection, places: Places) -> list[Problem]:
 def _check_cabling(topology: TopologySection, places: Places) -> list[Problem]:
     if topology.kind == "cabling" and topology.cabling is None:
         hint = "add topology.cabling with the path of a CSV file, or choose another kind"
-        return [Problem("spec.cabling-missing", "topology.kind is cabling, but no cabling list is named", hint,
-                        places.value("topology", "kind"))]  # fmt: skip
+        return [
+            Problem(
+                "spec.cabling-missing",
+                "topology.kind is cabling, but no cabling list is named",
+                hint,
+                places.value("topology", "kind"),
+            )
+        ]
     if topology.kind != "cabling" and topology.cabling is not None:
         message = f"topology.cabling is only read with kind: cabling, and the kind is {topology.kind}"
-        return [Problem("spec.cabling-unused", message, "remove cabling, or write kind: cabling",
-                        places.key("topology", "cabling"))]  # fmt: skip
+        return [
+            Problem(
+                "spec.cabling-unused",
+                message,
+                "remove cabling, or write kind: cabling",
+                places.key("topology", "cabling"),
+            )
+        ]
     return []
 
 

@@ -87,8 +87,9 @@ def _layers(
         if base is None:
             return layers
         if not isinstance(base, str):
-            return Problem("spec.wrong-type", f"parts.{kind}.{at}.base must be the name of a part",
-                           "write base: NAME", where)  # fmt: skip
+            return Problem(
+                "spec.wrong-type", f"parts.{kind}.{at}.base must be the name of a part", "write base: NAME", where
+            )
         if base in own and base != at:
             if base in chain:
                 return _cycle(kind, chain[chain.index(base) :], places)

@@ -123,8 +123,12 @@ def _unit_size(desk: Desk, leaf: TierPart, rails: int) -> int:
     if unit == 0 and topology.kind != "cabling":
         message = f"a leaf {leaf.name} has {leaf.ports} ports"
         message += f": too few for the {per_host} port(s) of one host and their uplinks"
-        desk.note("spec.unit-size", message, "choose a leaf with more ports, or kind: rail-optimised",
-                  desk.places.value("topology", "leaf"))  # fmt: skip
+        desk.note(
+            "spec.unit-size",
+            message,
+            "choose a leaf with more ports, or kind: rail-optimised",
+            desk.places.value("topology", "leaf"),
+        )
     return max(unit, 1)
 
 

@@ -155,8 +155,9 @@ class _Builder:
         if event.tag is not None:
             self.spoiled.add(self._path())
             message = f"the tag {str(event.tag)[:40]!r} is not allowed"
-            self.note("spec.tag", message, "remove it: the kind of a value follows from how it is written",
-                      self._place(event))  # fmt: skip
+            self.note(
+                "spec.tag", message, "remove it: the kind of a value follows from how it is written", self._place(event)
+            )
 
     def _scalar(self, event: Any) -> None:
         self._refuse_tag(event)
@@ -248,8 +249,7 @@ class _Builder:
     def _count(self, nodes: int, height: int, event: Any) -> None:
         self._nodes += nodes
         if len(self._stack) + height > MAX_DEPTH:
-            self._stop("spec.too-deep", TOO_DEEP, "no section needs that",
-                       self._place(event))  # fmt: skip
+            self._stop("spec.too-deep", TOO_DEEP, "no section needs that", self._place(event))
         if self._nodes > MAX_NODES:
             message = f"there are more than {MAX_NODES:,} values, aliases expanded"
             self._stop("spec.too-many-values", message, "a declaration has hundreds at most", self._place(event))

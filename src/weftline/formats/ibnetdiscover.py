@@ -26,8 +26,13 @@ MAX_DESCRIPTION = 128
 """Characters of a description that are kept; the hardware has 64 bytes."""
 
 _KINDS: dict[str, NodeType] = {
-    "Switch": "switch", "Ca": "ca", "Hca": "ca", "Rt": "router", "Rtr": "router", "Router": "router",
-}  # fmt: skip
+    "Switch": "switch",
+    "Ca": "ca",
+    "Hca": "ca",
+    "Rt": "router",
+    "Rtr": "router",
+    "Router": "router",
+}
 _HEADER = re.compile(r'(Switch|Ca|Hca|Rtr|Router|Rt)\s*(\d{1,9})\s*"([^"]{1,64})"\s*(?:#\s*(.*))?$')
 _HEADER_START = re.compile(r'(?:Switch|Ca|Hca|Rtr|Router|Rt)(?:\s|\d|"|$)')
 _HEADER_NOTE = re.compile(r'(?:"(.*)")?\s*(?:(?:base|enhanced) port 0)?\s*(?:lid (\d{1,9}))?\s*(?:lmc (\d{1,3}))?')
@@ -72,9 +77,18 @@ class _Node:
     def freeze(self) -> NodeRecord:
         """Return the record."""
         return NodeRecord(
-            self.kind, self.key, self.port_count, tuple(self.ports.values()), self.guid, self.system_guid,
-            self.device_id, self.description, self.lid, self.lmc, self.line,
-        )  # fmt: skip
+            self.kind,
+            self.key,
+            self.port_count,
+            tuple(self.ports.values()),
+            self.guid,
+            self.system_guid,
+            self.device_id,
+            self.description,
+            self.lid,
+            self.lmc,
+            self.line,
+        )
 
 
 @dataclass(slots=True)

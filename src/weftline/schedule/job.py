@@ -42,8 +42,9 @@ def job_collectives(design: ResolvedSpec, fabric: Fabric, job_index: int) -> Job
     width = GRADIENT_BYTES[job.precision]
     size = math.ceil(job.parameters / (tensor * pipeline)) * width
     if not 1 <= size <= MAX_BYTES:
-        raise SpecError("spec.job-size", f"job {job.name}: {size} gradient bytes per GPU are out of range",
-                        "check jobs.parameters")  # fmt: skip
+        raise SpecError(
+            "spec.job-size", f"job {job.name}: {size} gradient bytes per GPU are out of range", "check jobs.parameters"
+        )
     rank = np.arange(total, dtype=np.int32).reshape(pipeline, data, tensor)
     groups = np.ascontiguousarray(rank.transpose(0, 2, 1)).reshape(pipeline * tensor, data)
     placement = _place_job(design, fabric, hosts)
@@ -135,8 +136,11 @@ def _place_job(design: ResolvedSpec, fabric: Fabric, hosts: tuple[int, ...]) -> 
     rail = np.tile(np.arange(design.gpus) * design.rails // design.gpus, len(hosts)).astype(np.int32)
     port = fabric.port_ptr[node] + rail * fabric.planes
     if (port + fabric.planes > fabric.port_ptr[node + 1]).any():
-        raise SpecError("spec.too-many-ranks", f"a host of the job has fewer than {design.rails} NICs",
-                        "check hosts.rails against the fabric")  # fmt: skip
+        raise SpecError(
+            "spec.too-many-ranks",
+            f"a host of the job has fewer than {design.rails} NICs",
+            "check hosts.rails against the fabric",
+        )
     ports = port[:, None] + np.arange(fabric.planes, dtype=np.int32)
     return Placement(ports.astype(np.int32), node, rail, "order", 0)
 

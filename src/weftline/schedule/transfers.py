@@ -81,9 +81,15 @@ def make_flows(transfers: Transfers, placement: Placement) -> Flows:
     if planes == 1:
         port = np.ascontiguousarray(placement.rank_port[:, 0])
         return Flows(
-            port[transfers.source], port[transfers.target], transfers.via, transfers.size, transfers.need_ptr,
-            transfers.need, transfers.queue, transfers.tag,
-        )  # fmt: skip
+            port[transfers.source],
+            port[transfers.target],
+            transfers.via,
+            transfers.size,
+            transfers.need_ptr,
+            transfers.need,
+            transfers.queue,
+            transfers.tag,
+        )
     copies = np.where(transfers.via == Via.FABRIC, planes, 1)
     first = np.concatenate(([0], np.cumsum(copies)))
     owner = np.repeat(np.arange(transfers.count), copies)

@@ -146,14 +146,23 @@ def _assumptions(flows: Flows, routes: Routes, options: SimOptions) -> tuple[str
 def _check(flows: Flows, fabric: Fabric, routes: Routes, options: SimOptions) -> None:
     inside = options.inside_host_gbytes_per_s
     if not (math.isfinite(options.latency_us) and 0 <= options.latency_us <= 1e9):
-        raise SpecError("spec.simulation-options", f"a latency of {options.latency_us!r} us is out of range",
-                        "give microseconds from 0 to 1e9")  # fmt: skip
+        raise SpecError(
+            "spec.simulation-options",
+            f"a latency of {options.latency_us!r} us is out of range",
+            "give microseconds from 0 to 1e9",
+        )
     if inside is not None and not (math.isfinite(inside) and 0 < inside <= 1e6):
-        raise SpecError("spec.simulation-options", f"{inside!r} GB/s inside a host is out of range",
-                        "give GB/s above 0, at most 1e6")  # fmt: skip
+        raise SpecError(
+            "spec.simulation-options",
+            f"{inside!r} GB/s inside a host is out of range",
+            "give GB/s above 0, at most 1e6",
+        )
     if not (0 <= options.seed < 2**32 and 1 <= options.max_hops <= 4096):
-        raise SpecError("spec.simulation-options", f"seed {options.seed} or {options.max_hops} hops is out of range",
-                        "give a seed from 0 to 4294967295")  # fmt: skip
+        raise SpecError(
+            "spec.simulation-options",
+            f"seed {options.seed} or {options.max_hops} hops is out of range",
+            "give a seed from 0 to 4294967295",
+        )
     if routes.fabric_digest != fabric.digest:
         raise InternalError("internal.other-fabric", "the routes were computed for another fabric")
     for ends in (flows.source, flows.target):
