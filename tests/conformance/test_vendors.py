@@ -88,7 +88,7 @@ def test_every_fact_has_its_place(technology: str) -> None:
             assert {fact.where.file for fact in config.facts} <= paths
             assert set(config.files) <= paths
             assert config.vendor == vendor.name
-            assert set(config.said) == set(config.values)
+            assert {fact.path for fact in config.facts} == set(config.values)
 
 
 @pytest.mark.parametrize("name", VENDORS)

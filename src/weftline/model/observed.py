@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from weftline.errors import Place, Problem
 from weftline.model.intent import FactValue
@@ -19,7 +17,7 @@ class Fact:
     where: Place
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ObservedConfig:
     """What the files of one vendor say of one device: partial, possibly invalid or contradictory."""
 
@@ -29,14 +27,6 @@ class ObservedConfig:
     facts: tuple[Fact, ...]
     problems: tuple[Problem, ...] = ()
     """What could not be read, or contradicts itself, each with file and place."""
-
-    @cached_property
-    def said(self) -> Mapping[str, tuple[Fact, ...]]:
-        """Facts by path; several where files contradict each other."""
-        found: dict[str, tuple[Fact, ...]] = {}
-        for fact in self.facts:
-            found[fact.path] = (*found.get(fact.path, ()), fact)
-        return found
 
     @property
     def values(self) -> dict[str, FactValue]:

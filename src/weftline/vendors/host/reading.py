@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from weftline.formats.lines import Reading, read_number
-from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.artifact import ArtifactSet
 from weftline.model.observed import Fact, ObservedConfig
+from weftline.render.observe import Reader, observe_files
 from weftline.vendors.host.columns import COLUMNS, NOTHING
 from weftline.vendors.host.script import SCRIPT
 from weftline.vendors.host.writing import NAME, SCRIPT_PATH
@@ -22,34 +23,8 @@ _NUMBERS = {
 
 
 def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
-    """Read the files of each host; the shared script must be ours, byte for byte."""
-    devices: dict[str, list[Artifact]] = {}
-    script = Reading(SCRIPT_PATH)
-    for artifact in artifacts.artifacts:
-        if artifact.vendor != NAME:
-            continue
-        if artifact.path == SCRIPT_PATH:
-            if artifact.content != SCRIPT.encode():
-                script.report("artifact.unexpected", "the script is not the one that Weftline writes", script.place())
-        else:
-            devices.setdefault(artifact.device, []).append(artifact)
-    observed = [_observe_host(device, files) for device, files in devices.items()]
-    if script.problems:
-        observed.append(ObservedConfig("", NAME, (SCRIPT_PATH,), (), tuple(script.problems)))
-    return tuple(observed)
-
-
-def _observe_host(device: str, files: list[Artifact]) -> ObservedConfig:
-    facts: list[Fact] = []
-    problems = Reading(device).problems
-    for artifact in files:
-        reading = Reading(artifact.path, problems)
-        reader = _READERS.get(artifact.path.rsplit("/", 1)[-1])
-        if reader is None:
-            reading.report("artifact.unknown-file", "no file of this name is known", reading.place())
-        else:
-            facts.extend(reader(artifact.content, reading))
-    return ObservedConfig(device, NAME, tuple(file.path for file in files), tuple(facts), tuple(problems))
+    """Read the files of each host; the script that they share must be ours, byte for byte."""
+    return observe_files(artifacts, NAME, _READERS)
 
 
 def _read_nics(content: bytes, reading: Reading) -> list[Fact]:
@@ -121,4 +96,15 @@ def _read_settings(content: bytes, reading: Reading) -> list[Fact]:
     return facts
 
 
-_READERS = {"nics.conf": _read_nics, "nccl.conf": _read_nccl, "sysctl.conf": _read_settings}
+def _read_script(content: bytes, reading: Reading) -> list[Fact]:
+    if content != SCRIPT.encode():
+        reading.report("artifact.unexpected", "the script is not the one that Weftline writes", reading.place())
+    return []
+
+
+_READERS: dict[str, Reader] = {
+    "nics.conf": _read_nics,
+    "nccl.conf": _read_nccl,
+    "sysctl.conf": _read_settings,
+    SCRIPT_PATH.rpartition("/")[-1]: _read_script,
+}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from weftline.errors import Place
 from weftline.formats.lines import Reading, read_hex, read_number
-from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
+from weftline.render.observe import Reader, observe_files
 from weftline.vendors.opensm.tables import MAX_LID, read_table
 from weftline.vendors.opensm.writing import NAME
 
@@ -23,24 +23,7 @@ _DEFAULT = re.compile(r"^ALL=(full|limited), ALL_SWITCHES=full, SELF=full$")
 
 def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
     """Read the files of each subnet manager."""
-    devices: dict[str, list[Artifact]] = {}
-    for artifact in artifacts.artifacts:
-        if artifact.vendor == NAME:
-            devices.setdefault(artifact.device, []).append(artifact)
-    return tuple(_observe_subnet(device, files) for device, files in devices.items())
-
-
-def _observe_subnet(device: str, files: list[Artifact]) -> ObservedConfig:
-    facts: list[Fact] = []
-    problems = Reading(device).problems
-    for artifact in files:
-        reading = Reading(artifact.path, problems)
-        reader = _READERS.get(artifact.path.rsplit("/", 1)[-1])
-        if reader is None:
-            reading.report("artifact.unknown-file", "no file of this name is known", reading.place())
-        else:
-            facts.extend(reader(artifact.content, reading))
-    return ObservedConfig(device, NAME, tuple(file.path for file in files), tuple(facts), tuple(problems))
+    return observe_files(artifacts, NAME, _READERS)
 
 
 def _read_tables(content: bytes, reading: Reading) -> list[Fact]:
@@ -160,7 +143,7 @@ def _say_partition(path: str, partition: _Members) -> list[Fact]:
     return [Fact(f"{path}.{name}", value, partition.where) for name, value in values.items()]
 
 
-_READERS: dict[str, Callable[[bytes, Reading], list[Fact]]] = {
+_READERS: dict[str, Reader] = {
     "lfts.conf": _read_tables,
     "guid2lid": _read_addresses,
     "node-name-map": _read_names,
