@@ -8,7 +8,7 @@ from weftline.app.build import Built
 from weftline.app.views.failure import view_problem
 from weftline.kernels.column import NIL
 from weftline.model.design import TierPart
-from weftline.model.fabric import Tier
+from weftline.model.fabric import TIER_NAMES
 
 
 def view_checked(built: Built) -> dict[str, object]:
@@ -28,7 +28,6 @@ def view_resolved(built: Built) -> dict[str, object]:
     design = built.checked.design
     spec = design.spec
     engine = spec.routing.engine
-    tiers = {Tier.LEAF: design.leaf, Tier.SPINE: design.spine, Tier.CORE: design.core}
     return {
         "technology": spec.technology,
         "topology": spec.topology.kind,
@@ -39,18 +38,15 @@ def view_resolved(built: Built) -> dict[str, object]:
         "rate": f"{design.rate_gbps:g} Gb/s",
         "planes": spec.topology.planes,
         "unit_size": design.unit_size,
-        **{tier.name.lower(): _tell_part(built, tier, part) for tier, part in tiers.items() if _count(built, tier)},
+        **{tier: _tell_part(built, tier, count) for tier, count in built.counts.switches.items() if count},
         "engine": built.checked.technology.design.engine if engine == "auto" else engine,
     }
 
 
-def _count(built: Built, tier: Tier) -> int:
-    return int(np.count_nonzero(built.fabric.node_tier == tier))
-
-
-def _tell_part(built: Built, tier: Tier, part: TierPart) -> str:
+def _tell_part(built: Built, tier: str, count: int) -> str:
     """Name the part of a tier, and say how many of its ports the fullest switch uses."""
     fabric = built.fabric
+    part: TierPart = getattr(built.checked.design, tier)
     lit = np.bincount(fabric.port_node[fabric.port_peer != NIL], minlength=fabric.node_count)
-    used = int(lit[fabric.node_tier == tier].max())
-    return f"{_count(built, tier):,} x {part.name}, {used} of {part.ports} ports used"
+    used = int(lit[fabric.node_tier == TIER_NAMES.index(tier)].max())
+    return f"{count:,} x {part.name}, {used} of {part.ports} ports used"
