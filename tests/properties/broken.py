@@ -223,13 +223,13 @@ def _crlf(source: random.Random) -> bytes:
 
 
 def _wide(source: random.Random) -> bytes:
-    count = source.choice((200, 5_000, 60_000))
+    count = source.choice((200, 5_000, 20_000))
     shape = source.choice(("key{0}: {0}\n", "? [{0}]\n: 1\n", "jbos{0}: [a, b]\n"))
     return (BASE + "".join(shape.format(index) for index in range(count))).encode()
 
 
 def _long_list(source: random.Random) -> bytes:
-    count = source.choice((70, 2_000, 12_000))
+    count = source.choice((70, 1_000, 4_000))
     item = source.choice(("  - {name: x, hosts: 1}\n", "  - {nmae: x}\n", "  - 3\n", "  - [[]]\n"))
     return (BASE.split("tenants:", maxsplit=1)[0] + "tenants:\n" + item * count).encode()
 

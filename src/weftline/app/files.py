@@ -40,13 +40,15 @@ def read_bytes(path: Path, limit: int, hint: str) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            data = file.read(limit + 1)
+            # A file says how large it is before it is read; a pipe does not.
+            is_larger = os.fstat(file.fileno()).st_size > limit
+            data = b"" if is_larger else file.read(limit + 1)
     except FileNotFoundError as error:
         message = f"{path} does not exist"
         raise ArtifactError("artifact.no-place", message, "check the path", Place(str(path))) from error
     except OSError as error:
         raise _unreadable(path, error) from error
-    if len(data) > limit:
+    if is_larger or len(data) > limit:
         message = f"{path} is larger than {limit // 2**20} MiB"
         raise ArtifactError("artifact.too-large", message, hint, Place(str(path)))
     return data

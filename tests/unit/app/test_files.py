@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -35,6 +36,30 @@ def test_reads_up_to_the_limit(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="larger than") as caught:
         read_bytes(path, 7, "split it")
     assert (caught.value.code, caught.value.hint) == ("artifact.too-large", "split it")
+
+
+def test_reads_a_pipe_up_to_the_limit(tmp_path: Path) -> None:
+    """A pipe does not say beforehand how much will come."""
+    path = tmp_path / "pipe"
+    for limit, is_read in ((8, True), (7, False)):
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        writer = threading.Thread(target=path.write_bytes, args=(b"12345678",))
+        writer.start()
+        if is_read:
+            assert read_bytes(path, limit, "") == b"12345678"
+        else:
+            with pytest.raises(ArtifactError, match="larger than"):
+                read_bytes(path, limit, "")
+        writer.join()
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "sparse"
+    path.touch()
+    os.truncate(path, 1 << 40)
+    with pytest.raises(ArtifactError, match="larger than"):
+        read_bytes(path, (1 << 40) - 1, "")
 
 
 @pytest.mark.parametrize(("name", "code"), [("nothing", "artifact.no-place"), (".", "artifact.unreadable")])
