@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.adopt.cables import Cable
-from weftline.adopt.check import UNASSIGNED, check_islands, check_lids, usual_rates
+from weftline.adopt.check import check_islands, check_lids, usual_rates
 from weftline.adopt.names import plain_name
 from weftline.adopt.nodes import Node, Work, make_graph, order_nodes, prepare
 from weftline.adopt.tiers import Shape, recognise
 from weftline.errors import Place, Problem
+from weftline.formats.lid import PERMISSIVE
 from weftline.formats.text import ProblemLog
 from weftline.kernels.column import F64, I8, I32, NIL
 from weftline.model.addresses import Addresses
@@ -222,10 +223,10 @@ def _addresses(fabric: Fabric, work: Work, layout: _Layout) -> Addresses:
             port_lid.append(NIL)
         else:
             port_id.append(line.guid or (min(record.guid + number, 2**64 - 1) if record.guid else 0))
-            port_lid.append(0 if line.lid == UNASSIGNED else line.lid)
+            port_lid.append(0 if line.lid == PERMISSIVE else line.lid)
             lmc = max(lmc, line.lmc)
     first = [work.records[node.members[0]] for node in layout.nodes]
-    node_lid = [NIL if record.kind != "switch" else 0 if record.lid == UNASSIGNED else record.lid for record in first]
+    node_lid = [NIL if record.kind != "switch" else 0 if record.lid == PERMISSIVE else record.lid for record in first]
     return Addresses(
         fabric_digest=fabric.digest,
         scheme="lid",

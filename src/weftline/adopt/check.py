@@ -7,13 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weftline.adopt.cables import Cable
+from weftline.formats.lid import MAX_UNICAST, PERMISSIVE
 from weftline.formats.text import ProblemLog
 from weftline.model.discovery import NodeRecord
 
-MAX_UNICAST = 0xBFFF
-"""IBTA vol 1, 4.1.3: unicast LIDs are 0x0001 to 0xBFFF."""
-UNASSIGNED = 0xFFFF
-"""The permissive LID: what a port says before a subnet manager has given it one."""
 BASE_GBPS = 10.0
 """4xSDR, what a link runs at that nothing is known of."""
 
@@ -37,23 +34,23 @@ def check_lids(records: Sequence[NodeRecord], log: ProblemLog) -> None:
                 (port.lid, port.lmc, f"port {port.number} of {record.title}", port.line) for port in record.ports
             ]
         for lid, lmc, title, line in entries:
-            if lid in {0, UNASSIGNED}:
+            if lid in {0, PERMISSIVE}:
                 hint = "the subnet manager has not reached it; no table leads to it"
                 log.add("artifact.unassigned-lid", f"{title} has LID {lid}: none is assigned", hint, line, 1, "warning")
             elif lid > MAX_UNICAST:
                 hint = f"unicast LIDs are 1 to {MAX_UNICAST}"
                 log.add("artifact.bad-lid", f"{title} has LID {lid}, which is not a unicast LID", hint, line)
             elif lid > 0:
-                _claim(owner, range(lid, min(lid + (1 << lmc), MAX_UNICAST + 1)), _Holder(title, line), log)
+                _hold(owner, range(lid, min(lid + (1 << lmc), MAX_UNICAST + 1)), _Holder(title, line), log)
 
 
-def _claim(owner: dict[int, _Holder], lids: Iterable[int], claim: _Holder, log: ProblemLog) -> None:
+def _hold(owner: dict[int, _Holder], lids: Iterable[int], holder: _Holder, log: ProblemLog) -> None:
     """Note who has which LID, and report the first that is taken."""
     for lid in lids:
-        first = owner.setdefault(lid, claim)
-        if first is not claim:
-            message = f"{claim.title} has LID {lid}, which is that of {first.title} on line {first.line}"
-            log.add("artifact.duplicate-lid", message, "traffic reaches only one of the two", claim.line)
+        first = owner.setdefault(lid, holder)
+        if first is not holder:
+            message = f"{holder.title} has LID {lid}, which is that of {first.title} on line {first.line}"
+            log.add("artifact.duplicate-lid", message, "traffic reaches only one of the two", holder.line)
             return
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from weftline.errors import Problem
 from weftline.formats import lft
 from weftline.formats.lft import LftDump, TableRecord
+from weftline.formats.lid import MAX_LID
 from weftline.formats.text import ProblemLog
 from weftline.kernels.column import I32, I64, NIL, U8, U16
 from weftline.model.addresses import Addresses
@@ -92,13 +93,13 @@ def _targets(fabric: Fabric, addresses: Addresses) -> _Targets:
     node = np.concatenate([fabric.port_node[endpoints], switches]).astype(np.int32)
     port = np.concatenate([endpoints, np.full(len(switches), NIL)]).astype(np.int32)
     lid = np.concatenate([addresses.port_address[endpoints], addresses.node_address[switches]]).astype(np.int64)
-    column = np.full(lft.MAX_LID + 1, NIL, dtype=np.int32)
-    known = np.flatnonzero((lid > 0) & (lid < lft.MAX_LID))[::-1]
+    column = np.full(MAX_LID + 1, NIL, dtype=np.int32)
+    known = np.flatnonzero((lid > 0) & (lid < MAX_LID))[::-1]
     column[lid[known]] = known
-    is_alternative = np.zeros(lft.MAX_LID + 1, dtype=np.uint8)
+    is_alternative = np.zeros(MAX_LID + 1, dtype=np.uint8)
     base = lid[known[known < len(endpoints)]]
     for step in range(1, 1 << addresses.multipath_bits):
-        other = base[base + step <= lft.MAX_LID] + step
+        other = base[base + step <= MAX_LID] + step
         is_alternative[other] = column[other] == NIL
     return _Targets(column, is_alternative, node, port)
 

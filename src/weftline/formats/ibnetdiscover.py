@@ -21,7 +21,6 @@ MAX_NODES = 65_536
 """A subnet has at most 49,151."""
 MAX_PORT = 254
 """255 means 'no port' in forwarding tables; IBTA vol 1, 19.2.4."""
-MAX_LID = 0xFFFF
 MAX_DESCRIPTION = 128
 """Characters of a description that are kept; the hardware has 64 bytes."""
 

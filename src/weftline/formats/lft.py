@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from weftline.errors import Place, Problem
+from weftline.formats.lid import MAX_LID
 from weftline.formats.text import ProblemLog
 from weftline.kernels.column import I32, I64, U8, U16, freeze
 
 MAX_BYTES = 256 * 2**20
 """Tables of 11,664 hosts and 1,620 switches take 227 MB in their shortest form."""
-MAX_LID = 0xFFFF
 _CHUNK = 16 * 2**20
 _MAX_SLOW = 4_000_000
 """Lines that are read one by one because their columns are not the usual ones."""

@@ -1,4 +1,4 @@
-"""Text files as numbered lines of printable text, and problems that name the line."""
+"""Files that Weftline writes, read back strictly: lines, bounded numbers, and problems with their place."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from weftline.errors import Place, Problem
+from weftline.formats.text import MAX_LINE
 
-MAX_LINE = 4096
 MAX_PROBLEMS = 100
 
 

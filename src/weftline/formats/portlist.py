@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 
 from weftline.errors import Problem
-from weftline.formats.ibnetdiscover import MAX_BYTES, MAX_DESCRIPTION, MAX_LID, MAX_NODES, MAX_PORT
+from weftline.formats.ibnetdiscover import MAX_BYTES, MAX_DESCRIPTION, MAX_NODES, MAX_PORT
+from weftline.formats.lid import MAX_LID
 from weftline.formats.speed import LANE_GBPS, WIDTHS
 from weftline.formats.text import MAX_BROKEN, MAX_LINE, ProblemLog, read_lines
 from weftline.kernels.column import NIL

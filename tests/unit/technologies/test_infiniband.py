@@ -9,12 +9,13 @@ import pytest
 from tests.designs import render_design
 from tests.fabrics import make_design, make_fabric
 from weftline.errors import CapabilityError
+from weftline.formats.lid import MAX_UNICAST
 from weftline.model.fabric import Fabric
 from weftline.model.intent import NO_PORT, ForwardingTable
 from weftline.model.spec import RoutingSection
 from weftline.route import compute_routes, trace_path
 from weftline.technologies import TECHNOLOGIES
-from weftline.technologies.infiniband.limits import UNICAST_LIDS, count_problems
+from weftline.technologies.infiniband.limits import count_problems
 
 DESIGN = TECHNOLOGIES["infiniband"].design
 
@@ -22,12 +23,12 @@ DESIGN = TECHNOLOGIES["infiniband"].design
 @pytest.mark.parametrize(
     ("endpoints", "switches", "lmc", "planes", "fits"),
     [
-        (UNICAST_LIDS - 100, 100, 0, 1, True),
-        (UNICAST_LIDS - 100, 101, 0, 1, False),
+        (MAX_UNICAST - 100, 100, 0, 1, True),
+        (MAX_UNICAST - 100, 101, 0, 1, False),
         (12_000, 1_151, 2, 1, True),
         (12_000, 1_152, 2, 1, False),
-        (2 * (UNICAST_LIDS - 100), 200, 0, 2, True),
-        (2 * (UNICAST_LIDS - 100), 202, 0, 2, False),
+        (2 * (MAX_UNICAST - 100), 200, 0, 2, True),
+        (2 * (MAX_UNICAST - 100), 202, 0, 2, False),
     ],
 )
 def test_lids_are_counted_per_plane(endpoints: int, switches: int, lmc: int, planes: int, fits: bool) -> None:
@@ -51,7 +52,7 @@ def test_a_smaller_lmc_is_proposed_where_it_is_enough() -> None:
 
 def test_no_smaller_lmc_is_proposed_where_it_is_not_enough() -> None:
     for switches, way in ((100, "set routing.lmc to 0"), (101, "split the fabric into planes")):
-        (problem,) = count_problems(make_design(routing=RoutingSection(lmc=2)), UNICAST_LIDS - 100, switches)
+        (problem,) = count_problems(make_design(routing=RoutingSection(lmc=2)), MAX_UNICAST - 100, switches)
         assert problem.hint.startswith(way)
 
 

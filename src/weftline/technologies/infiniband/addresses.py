@@ -6,11 +6,11 @@ import numpy as np
 
 from weftline.errors import CapabilityError
 from weftline.formats.eui import derive_ids
+from weftline.formats.lid import MAX_UNICAST
 from weftline.kernels.column import NIL, U64
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric, NodeKind
-from weftline.technologies.infiniband.limits import UNICAST_LIDS
 
 _HASH_BYTES = 5
 _TAIL_BYTES = 2
@@ -35,15 +35,15 @@ def assign(design: ResolvedSpec, fabric: Fabric) -> Addresses:
         ports = fabric.endpoint_port[endpoint_plane == plane]
         switches = fabric.switch_node[fabric.node_plane[fabric.switch_node] == plane]
         lids = len(ports) * 2**lmc + len(switches)
-        if lids > UNICAST_LIDS:
+        if lids > MAX_UNICAST:
             raise CapabilityError(
                 "capability.too-many-lids",
-                f"a subnet has {UNICAST_LIDS:,} unicast LIDs, and plane {plane + 1} needs {len(ports):,} endpoints * "
+                f"a subnet has {MAX_UNICAST:,} unicast LIDs, and plane {plane + 1} needs {len(ports):,} endpoints * "
                 f"2^{lmc} + {len(switches):,} switches = {lids:,}",
                 "split the fabric into planes or several subnets",
             )
         port_address[ports] = np.arange(1, len(ports) + 1, dtype=np.int64) << lmc
-        above = np.arange((len(ports) + 1) * 2**lmc, UNICAST_LIDS + 1, dtype=np.int64)
+        above = np.arange((len(ports) + 1) * 2**lmc, MAX_UNICAST + 1, dtype=np.int64)
         free = np.concatenate((np.arange(1, 2**lmc, dtype=np.int64), above))
         node_address[switches] = free[: len(switches)]
     node_id, port_id = _derive_guids(fabric)

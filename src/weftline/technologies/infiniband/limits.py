@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from weftline.errors import Problem
+from weftline.formats.lid import MAX_UNICAST
 from weftline.model.design import ResolvedSpec, TierPart
 
-UNICAST_LIDS = 0xBFFF
-"""Unicast LIDs are 0x0001 to 0xBFFF, switches included. IBTA vol 1, 4.1.3."""
 MAX_TABLE_PORT = 254
 """A linear forwarding table holds one byte per LID, and 255 means 'no route'. IBTA vol 1, 14.2.5.10."""
 
@@ -21,11 +20,11 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
     arithmetic = f"{per_plane:,} endpoints * 2^{lmc} + {switches_per_plane:,} switches = {lids:,} LIDs"
     where = "the subnet" if planes == 1 else f"each of the {planes} planes"
     problems: list[Problem] = []
-    if lids > UNICAST_LIDS:
+    if lids > MAX_UNICAST:
         problems.append(
             Problem(
                 "capability.too-many-lids",
-                f"an InfiniBand subnet has {UNICAST_LIDS:,} unicast LIDs, and {where} needs {arithmetic}",
+                f"an InfiniBand subnet has {MAX_UNICAST:,} unicast LIDs, and {where} needs {arithmetic}",
                 _propose(lmc, planes, endpoints, switches),
                 design.places.get("hosts.count"),
             )
@@ -66,7 +65,7 @@ def _earlier(tiers: dict[str, TierPart], key: str) -> set[str]:
 
 
 def _propose(lmc: int, planes: int, endpoints: int, switches: int) -> str:
-    if lmc and -(-endpoints // planes) + -(-switches // planes) <= UNICAST_LIDS:
+    if lmc and -(-endpoints // planes) + -(-switches // planes) <= MAX_UNICAST:
         return "set routing.lmc to 0: one LID per endpoint fits"
     return (
         "split the fabric into planes (topology.planes, with NICs of several ports), each a subnet of its own, "

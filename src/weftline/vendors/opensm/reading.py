@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 from weftline.errors import Place
+from weftline.formats.lid import MAX_UNICAST
 from weftline.formats.lines import Reading, read_hex, read_number
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
 from weftline.render.observe import Reader, observe_files
-from weftline.vendors.opensm.tables import MAX_LID, read_table
+from weftline.vendors.opensm.tables import read_table
 from weftline.vendors.opensm.writing import NAME
 
 _NAME_LINE = re.compile(r'^(0x[0-9a-f]{16}) "([^"]*)"$')
@@ -37,7 +38,7 @@ def _read_addresses(content: bytes, reading: Reading) -> list[Fact]:
         words = text.split()
         where = reading.place(number)
         low, high = (read_hex(word, 4) for word in words[1:]) if len(words) == 3 else (None, None)
-        if read_hex(words[0], 16) is None or low is None or high is None or not 1 <= low <= high <= MAX_LID:
+        if read_hex(words[0], 16) is None or low is None or high is None or not 1 <= low <= high <= MAX_UNICAST:
             reading.report("artifact.unreadable-line", "line is no GUID with two LIDs", where)
             continue
         if words[0] in seen:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weftline.formats.lid import MAX_UNICAST
 from weftline.formats.lines import Reading, read_hex, read_number
 from weftline.kernels.column import I64, U8
 from weftline.model.intent import NO_PORT, ForwardingTable
 
 ENTRY = b"0x0000 000\n"
-MAX_LID = 0xBFFF
 MAX_CELLS = 2**29
 """Switches times LIDs; a subnet has 49,151 LIDs for both."""
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -113,7 +113,7 @@ def _read_fast(body: bytes) -> tuple[I64, U8] | None:
         return None
     address = nibbles.astype(np.int64) @ np.array([4096, 256, 16, 1])
     port = digits @ np.array([100, 10, 1])
-    if len(port) and (int(port.max()) >= NO_PORT or int(address.max()) > MAX_LID or int(address.min()) < 1):
+    if len(port) and (int(port.max()) >= NO_PORT or int(address.max()) > MAX_UNICAST or int(address.min()) < 1):
         return None
     return address, port.astype(np.uint8)
 
@@ -127,7 +127,7 @@ def _read_slowly(body: bytes, line: int, reading: Reading) -> tuple[I64, U8]:
             continue
         lid = read_hex(words[0], 4)
         number = read_number(words[1], 0, NO_PORT - 1) if len(words) > 1 else None
-        if lid is None or number is None or not 1 <= lid <= MAX_LID:
+        if lid is None or number is None or not 1 <= lid <= MAX_UNICAST:
             reading.report("artifact.unreadable-line", "line is no entry of a table", reading.place(line + offset))
             continue
         address.append(lid)
