@@ -21,7 +21,9 @@ CATALOG = load_catalog()
 
 def check(data: bytes) -> ResolvedSpec | tuple[Problem, ...]:
     found = parse_spec(data, Path("broken.yaml"))
-    return found if isinstance(found, tuple) else resolve_spec(found, CATALOG)
+    found = found if isinstance(found, tuple) else resolve_spec(found, CATALOG)
+    assert isinstance(found, ResolvedSpec) or (found and all(isinstance(problem, Problem) for problem in found))
+    return found
 
 
 @pytest.mark.parametrize(("name", "data"), BROKEN, ids=[name for name, _ in BROKEN])

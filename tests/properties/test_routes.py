@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fabrics import from_links, make_fabric
-from tests.unit.route.walks import cut_links, follow, members, port_tables, reorder_switches, switch_links
+from tests.tables import cut
+from tests.unit.route.walks import follow, members, port_tables, reorder_switches, switch_links
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.routes import Routes
@@ -85,7 +86,7 @@ def test_degraded_trees_are_delivered_and_never_wait_in_a_circle(
 ) -> None:
     lost = data.draw(st.lists(st.sampled_from(switch_links(fabric)), max_size=6, unique=True))
     dark = data.draw(st.lists(st.sampled_from(fabric.endpoint_port.tolist()), max_size=2, unique=True))
-    broken = cut_links(fabric, [*lost, *dark])
+    broken = cut(fabric, [*lost, *dark])
     check_law(broken, compute_routes(broken, engine, to_switches=True))
 
 

@@ -7,16 +7,8 @@ import numpy as np
 import pytest
 
 from tests.fabrics import from_links, make_fabric
-from tests.unit.route.walks import (
-    cut_links,
-    find_port,
-    follow,
-    host_endpoints,
-    members,
-    switch_links,
-    walk,
-    worst_shift_load,
-)
+from tests.tables import cut
+from tests.unit.route.walks import find_port, follow, host_endpoints, members, switch_links, walk, worst_shift_load
 from weftline.errors import CapabilityError
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, Tier
@@ -87,7 +79,7 @@ def test_rails_of_a_rail_only_fabric_have_no_route_to_each_other() -> None:
 
 def test_a_dark_endpoint_stays_a_destination_without_routes() -> None:
     fabric = make_fabric("fat-tree", hosts=16, ports=8)
-    dark = cut_links(fabric, [int(fabric.endpoint_port[5])])
+    dark = cut(fabric, [int(fabric.endpoint_port[5])])
     for engine in ("fat-tree", "updown", "ecmp"):
         routes = compute_routes(dark, engine, to_switches=False)
         assert (routes.group[:, 5] == no_route(routes.group)).all()
@@ -143,7 +135,7 @@ def refusal(fabric: Fabric) -> str:
 
 def test_a_lost_link_is_named() -> None:
     fabric = make_fabric("fat-tree", hosts=32, ports=8)
-    assert "leaf-001 has no link to spine-01" in refusal(cut_links(fabric, [find_port(fabric, "leaf-001/5")]))
+    assert "leaf-001 has no link to spine-01" in refusal(cut(fabric, [find_port(fabric, "leaf-001/5")]))
 
 
 def test_a_lost_link_amid_others_is_named() -> None:
@@ -151,19 +143,19 @@ def test_a_lost_link_amid_others_is_named() -> None:
     port = find_port(fabric, "leaf-003/7")
     spine = fabric.node_name[fabric.port_node[fabric.port_peer[port]]]
     assert spine == "spine-03"
-    assert "leaf-003 has no link to spine-03" in refusal(cut_links(fabric, [port]))
+    assert "leaf-003 has no link to spine-03" in refusal(cut(fabric, [port]))
 
 
 def test_a_thin_pair_is_named() -> None:
     fabric = make_fabric("fat-tree", hosts=16, ports=8)
     assert "leaf-001 and spine-01 are joined by 1 links, others by 2" in refusal(
-        cut_links(fabric, [find_port(fabric, "leaf-001/5")])
+        cut(fabric, [find_port(fabric, "leaf-001/5")])
     )
 
 
 def test_a_lost_link_to_a_core_is_named() -> None:
     fabric = make_fabric("fat-tree", hosts=128, ports=8)
-    message = refusal(cut_links(fabric, [find_port(fabric, "spine-01/5")]))
+    message = refusal(cut(fabric, [find_port(fabric, "spine-01/5")]))
     assert "spine-01 has no link to core-01" in message
 
 
@@ -222,7 +214,7 @@ def test_what_is_in_the_way_is_named(tiers: list[Tier], links: list[tuple[int, i
 
 def test_what_is_refused_as_a_tree_is_routed_by_updown() -> None:
     fabric = make_fabric("fat-tree", hosts=128, ports=8)
-    broken = cut_links(fabric, switch_links(fabric)[::17])
+    broken = cut(fabric, switch_links(fabric)[::17])
     refusal(broken)
     routes = compute_routes(broken, "updown", to_switches=False)
     port = broken.endpoint_port

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.fabrics import from_links, make_fabric
-from tests.unit.route.walks import cut_links
+from tests.tables import cut
 from weftline.errors import CapabilityError
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
@@ -111,10 +111,10 @@ def test_a_packet_astray_is_named() -> None:
 def test_a_dark_source_and_a_dark_port_are_named() -> None:
     fabric = from_links(2, 1, [(0, 1)])
     routes = compute_routes(fabric, "updown", to_switches=False)
-    dark = cut_links(fabric, [int(fabric.endpoint_port[0])])
+    dark = cut(fabric, [int(fabric.endpoint_port[0])])
     assert lose(dark, routes, "host-0001", "host-0002").message.endswith("port host-0001/nic1 is dark")
-    cut = cut_links(fabric, [int(fabric.port_ptr[2]) + 1])
-    assert lose(cut, routes, "host-0001", "host-0002").message.endswith("port leaf-001/2 is dark")
+    unplugged = cut(fabric, [int(fabric.port_ptr[2]) + 1])
+    assert lose(unplugged, routes, "host-0001", "host-0002").message.endswith("port leaf-001/2 is dark")
 
 
 @pytest.mark.parametrize("broken", ["empty", "unknown", "foreign", "nil"])

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from tests.fabrics import from_links, make_fabric
-from tests.unit.route.walks import cut_links, find_port, follow, host_endpoints, members, switch_links, walk
+from tests.tables import cut
+from tests.unit.route.walks import find_port, follow, host_endpoints, members, switch_links, walk
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.routes import Routes, no_route
@@ -64,7 +65,7 @@ def test_roots_that_cannot_join_all_are_answered_by_the_first() -> None:
 @pytest.mark.parametrize("step", [3, 5, 7])
 def test_degraded_trees_are_reached_without_deadlock(engine: str, step: int) -> None:
     fabric = make_fabric("fat-tree", hosts=32, ports=8)
-    broken = cut_links(fabric, switch_links(fabric)[::step])
+    broken = cut(fabric, switch_links(fabric)[::step])
     lengths = check_all_pairs(broken, compute_routes(broken, engine, to_switches=False))
     assert max(lengths.values()) <= 6
 
@@ -73,7 +74,7 @@ def test_degraded_trees_are_reached_without_deadlock(engine: str, step: int) -> 
 def test_a_lost_spine_is_routed_around(engine: str) -> None:
     fabric = make_fabric("fat-tree", hosts=32, ports=8)
     spine = fabric.node_name.index("spine-02")
-    broken = cut_links(fabric, range(fabric.port_ptr[spine], fabric.port_ptr[spine + 1]))
+    broken = cut(fabric, range(fabric.port_ptr[spine], fabric.port_ptr[spine + 1]))
     lengths = check_all_pairs(broken, compute_routes(broken, engine, to_switches=False))
     assert max(lengths.values()) == 4
 
@@ -101,7 +102,7 @@ def test_separate_components_have_no_routes_to_each_other() -> None:
 def test_a_lost_link_moves_few_entries_of_its_leaf() -> None:
     fabric = make_fabric("fat-tree", hosts=32, ports=8)
     before = compute_routes(fabric, "updown", to_switches=False)
-    broken = cut_links(fabric, [find_port(fabric, "leaf-001/6")])
+    broken = cut(fabric, [find_port(fabric, "leaf-001/6")])
     after = compute_routes(broken, "updown", to_switches=False)
     moved = sum(members(before, 0, goal) != members(after, 0, goal) for goal in range(32))
     assert moved == 7  # the destinations that owned the link
@@ -146,7 +147,7 @@ def test_a_cable_from_a_switch_to_itself_and_back_to_back_hosts_are_ignored() ->
     pair = from_links(1, 1, [])
     peer = pair.port_peer.copy()
     peer[:] = NIL
-    assert compute_routes(cut_links(pair, [0]), "ecmp", to_switches=False).entries == 0
+    assert compute_routes(cut(pair, [0]), "ecmp", to_switches=False).entries == 0
 
 
 def test_a_fabric_without_links_or_switches_is_routed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 
 import numpy as np
@@ -55,16 +55,6 @@ def worst_shift_load(fabric: Fabric, routes: Routes, component: int) -> int:
         assert not status.any()
         worst = max(worst, int(np.bincount(path).max()))
     return worst
-
-
-def cut_links(fabric: Fabric, ports: Iterable[int]) -> Fabric:
-    """Take out the links of these ports."""
-    peer = fabric.port_peer.copy()
-    for port in ports:
-        if peer[port] != NIL:
-            peer[peer[port]] = NIL
-            peer[port] = NIL
-    return replace(fabric, port_peer=peer)
 
 
 def find_port(fabric: Fabric, name: str) -> int:
