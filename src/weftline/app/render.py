@@ -10,7 +10,7 @@ from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import DeviceIntent
 from weftline.model.vendor import Vendor
-from weftline.render import check_files, write
+from weftline.render import MANIFEST, check_files, write
 from weftline.render import render as render_intents
 from weftline.vendors import VENDORS
 
@@ -30,6 +30,11 @@ class Rendered:
     def is_written(self) -> bool:
         """Whether the files stand in the folder."""
         return self.artifacts is not None
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether files that an earlier run wrote still stand in the folder."""
+        return not self.is_written and (self.folder / MANIFEST).exists()
 
 
 def render(place: Path, out: Path | None, *, force: bool = False, progress: Progress = silent) -> Rendered:

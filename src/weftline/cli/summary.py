@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from weftline.cli.layout import files_line, print_fabric, print_proofs, print_rows, simulation_rows
 
-MANIFEST = "manifest.json"
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -33,7 +31,7 @@ def print_summary(reported: Reported, console: Console) -> None:
         console.print(f"files    {files_line(reported.rendered)}")
     else:
         console.print("files    none: a required claim is not proved; weftline prove says why", style="bold red")
-        if (reported.rendered.folder / MANIFEST).exists():
+        if reported.rendered.has_earlier:
             console.print(f"         {reported.rendered.folder} still holds the files of an earlier, proved design")
     console.print(f"report   {reported.report}")
 

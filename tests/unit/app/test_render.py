@@ -54,3 +54,16 @@ def test_files_too_large_to_read_back_say_so(place: Path, monkeypatch: pytest.Mo
     assert unchecked is not None
     note = f"the files were not read back: they have {size:,} bytes, and up to {size - 1:,} are"
     assert unchecked.notes == (*rendered.artifacts.notes, note)
+
+
+def test_what_an_earlier_run_wrote_is_named_where_nothing_is_written(place: Path) -> None:
+    text = place.read_text(encoding="utf-8")
+    refuted = text.replace("unit_size: 4", "unit_size: 2") + "claims: {max_hops: 1}\n"
+    place.write_text(refuted, encoding="utf-8")
+    unwritten = render(place, None)
+    assert (unwritten.is_written, unwritten.has_earlier) == (False, False)
+    place.write_text(text, encoding="utf-8")
+    written = render(place, None)
+    assert (written.is_written, written.has_earlier) == (True, False)
+    place.write_text(refuted, encoding="utf-8")
+    assert render(place, None).has_earlier
