@@ -63,7 +63,8 @@ def start(*arguments: object, cwd: Path | None = None, env: dict[str, str] | Non
 
 def environment(more: dict[str, str] | None = None) -> dict[str, str]:
     """Give the environment of a run: ours, without what would change the output."""
-    kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "WEFTLINE_TRACEBACK"}}
+    ours = {"NO_COLOR", "WEFTLINE_TRACEBACK", "PYTHONUNBUFFERED"}
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
     return {**kept, **(more or {})}
 
 

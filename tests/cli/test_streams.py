@@ -126,12 +126,14 @@ def test_a_closed_stdout(option: str, places: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", ["build -q roce.yaml", "build -q roce.yaml --json", "cables roce.yaml", "schema"])
-def test_a_full_disk_behind_stdout(words: str, places: Path) -> None:
-    done = shell(f"weftline {words} > /dev/full", places)
+def test_a_full_disk_behind_stdout(words: str, unbuffered: str, places: Path) -> None:
+    env = {"PYTHONUNBUFFERED": unbuffered}
+    done = shell(f"weftline {words} > /dev/full", places, env)
     assert done.returncode == 1
     assert b"No space left on device [artifact.system]" in done.stderr
-    assert shell(f"weftline {words} > /dev/full 2>&1", places).returncode == 1
+    assert shell(f"weftline {words} > /dev/full 2>&1", places, env).returncode == 1
 
 
 def test_an_encoding_without_our_characters(places: Path, tmp_path: Path) -> None:

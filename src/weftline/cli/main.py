@@ -29,6 +29,11 @@ def run() -> None:
         sys.stdout.flush()
     except (OSError, ValueError) as error:
         status = _leave(error, arguments, in_json=False)
+    for stream in (sys.stdout, sys.stderr):  # what is still held back would fail once more, and change the status
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _drop_output(stream)
     sys.exit(status)
 
 
@@ -73,7 +78,7 @@ def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
         case typer.exceptions.TyperException():
             status = _refuse_usage(error.format_message().replace("\n", " ").rstrip("."), arguments, in_json)
         case BrokenPipeError() | SystemExit():  # rich leaves by SystemExit when nobody reads
-            _drop_output()
+            _drop_output(sys.stdout)
             status = EXIT_UNREAD
         case OSError():
             hint = "check where the output goes, the space left and the permissions"
@@ -88,10 +93,10 @@ def _leave(error: BaseException, arguments: list[str], *, in_json: bool) -> int:
     return status
 
 
-def _drop_output() -> None:
+def _drop_output(stream: TextIO) -> None:
     """Let the rest of the output go nowhere."""
     with contextlib.suppress(OSError, ValueError):  # a stream that is no file has nothing to drop
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _refuse_usage(message: str, arguments: list[str], in_json: bool) -> int:
@@ -108,7 +113,7 @@ def _fail(error: WeftlineError, in_json: bool) -> int:
     try:
         print_failure(error, in_json=in_json)
     except OSError:  # the failure may be that stdout cannot be written
-        _drop_output()
+        _drop_output(sys.stdout)
         with contextlib.suppress(OSError):
             print_failure(error, in_json=False)
     return error.exit_status

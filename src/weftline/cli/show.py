@@ -155,7 +155,9 @@ def show_simulation(simulated: Simulated, *, as_json: bool, no_color: bool) -> i
 def show_report(reported: Reported, *, as_json: bool, no_color: bool) -> int:
     """Say where the report stands."""
     if as_json:
-        print_json({"schema": "weftline/report/1", "report": str(reported.report)})
+        from weftline.app.views.up import view_page
+
+        print_json(view_page(reported))
     else:
         make_console(no_color=no_color).print(f"report: {reported.report}")
     return EXIT_DONE if reported.rendered.proved.report.is_accepted else EXIT_NO
@@ -177,7 +179,9 @@ def show_up(reported: Reported, *, as_json: bool, no_color: bool) -> int:
 def show_explanation(explanation: Explanation, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Print what a code means."""
     if as_json:
-        print_json({"schema": "weftline/explanation/1", "code": explanation.code, "text": explanation.text})
+        from weftline.app.views.failure import view_explanation
+
+        print_json(view_explanation(explanation))
         return EXIT_DONE
     from rich.markdown import Markdown
 
