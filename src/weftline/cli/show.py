@@ -39,7 +39,9 @@ SEVERITIES = ("error", "warning", "note")
 def show_starter(path: Path, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Say what was written and what to do next."""
     if as_json:
-        print_json({"schema": "weftline/starter/1", "declaration": str(path)})
+        from weftline.app.views.start import view_starter
+
+        print_json(view_starter(path))
     elif not quiet:
         make_console(no_color=no_color).print(f"wrote {path}\nnext: weftline check {path}, then weftline up {path}")
     return EXIT_DONE

@@ -1,7 +1,8 @@
-"""The JSON of an error and of the problems behind it."""
+"""The JSON of an error, of the problems behind it, and of what a code means."""
 
 from __future__ import annotations
 
+from weftline.app.explain import Explanation
 from weftline.errors import Place, Problem, WeftlineError
 
 MAX_PROBLEMS = 1000
@@ -36,3 +37,8 @@ def view_error(error: WeftlineError) -> dict[str, object]:
         "problems": [view_problem(problem) for problem in error.problems[:MAX_PROBLEMS]],
         "problem_count": len(error.problems),
     }
+
+
+def view_explanation(explanation: Explanation) -> dict[str, object]:
+    """Show what a code means."""
+    return {"schema": "weftline/explanation/1", "code": explanation.code, "text": explanation.text}

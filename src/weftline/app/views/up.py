@@ -1,4 +1,4 @@
-"""The JSON of everything that ``up`` made."""
+"""The JSON of everything that ``up`` made, and of the report alone."""
 
 from __future__ import annotations
 
@@ -24,3 +24,8 @@ def view_up(reported: Reported) -> dict[str, object]:
         "artifacts_folder": artifacts["folder"],
         "report": str(reported.report),
     }
+
+
+def view_page(reported: Reported) -> dict[str, object]:
+    """Show where the report stands."""
+    return {"schema": "weftline/report/1", "report": str(reported.report)}
