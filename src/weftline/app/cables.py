@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from weftline.app.build import build
+from weftline.app.build import Built, build
 from weftline.app.check import check
 from weftline.app.files import write_text
 from weftline.compile import write_cabling
@@ -13,11 +13,16 @@ from weftline.compile import write_cabling
 
 @dataclass(frozen=True, slots=True)
 class Cabling:
-    """The list, where it was written (None: nowhere), and its counts."""
+    """The list of a fabric, and where it was written (None: nowhere)."""
 
+    built: Built
     text: str
     path: Path | None
-    view: dict[str, object]
+
+    @property
+    def links(self) -> int:
+        """Count the rows below the header; each is a link."""
+        return self.text.count("\n") - 1
 
 
 def list_cabling(place: Path, out: Path | None) -> Cabling:
@@ -27,15 +32,4 @@ def list_cabling(place: Path, out: Path | None) -> Cabling:
     path = None if out is None else out / "cabling.csv"
     if path is not None:
         write_text(path, text)
-    header, *lines = text.splitlines()
-    columns = header.split(",")
-    view: dict[str, object] = {
-        "schema": "weftline/cabling/1",
-        "of": built.fabric.digest,
-        "links": len(lines),
-        "cables": dict(built.counts.cables),
-        "columns": columns,
-        "path": None if path is None else str(path),
-        "csv": text if path is None else None,
-    }
-    return Cabling(text, path, view)
+    return Cabling(built, text, path)

@@ -76,11 +76,13 @@ def show_built(built: Built, *, as_json: bool, no_color: bool) -> int:
 def show_cabling(cabling: Cabling, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Print the cabling list, or say where it was written."""
     if as_json:
-        print_json(cabling.view)
+        from weftline.app.views.cables import view_cabling
+
+        print_json(view_cabling(cabling))
     elif cabling.path is None:
         sys.stdout.write(cabling.text)
     elif not quiet:
-        make_console(no_color=no_color).print(f"wrote {cabling.path}: {cabling.view['links']} links")
+        make_console(no_color=no_color).print(f"wrote {cabling.path}: {cabling.links} links")
     return EXIT_DONE
 
 
