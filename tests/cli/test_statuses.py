@@ -177,7 +177,8 @@ def test_cabling_lists(content: bytes | None, code: str, tmp_path: Path) -> None
     if content is not None:
         (tmp_path / "list.csv").write_bytes(content)
     error = refused(run("build", place, "--json"), 1, code)
-    assert error["where"]["file"] == str(tmp_path / "list.csv")
+    assert (error["where"]["file"], error["where"]["path"]) == (str(place), "topology.cabling")
+    assert str(tmp_path / "list.csv") in error["message"]
 
 
 def refuted(folder: Path) -> Path:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from weftline.app.check import Checked, check_counts, problems_error
 from weftline.app.files import read_bytes
 from weftline.compile import build_fabric, count_fabric
-from weftline.errors import ArtifactError, Place
+from weftline.errors import ArtifactError
 from weftline.model.counts import FabricCounts
 from weftline.model.fabric import Fabric
 
@@ -39,9 +39,10 @@ def build(checked: Checked) -> Built:
 def _read_cabling(checked: Checked) -> str:
     """Read the cabling list; its path is relative to the declaration."""
     path = checked.workspace.declaration.parent / str(checked.design.cabling_path)
-    data = read_bytes(path, MAX_CABLING_BYTES, "split the fabric")
+    where = checked.design.places.get("topology.cabling")
     try:
-        return data.decode("utf-8")
+        return read_bytes(path, MAX_CABLING_BYTES, "a list of one fabric is far smaller").decode("utf-8")
+    except ArtifactError as error:
+        raise ArtifactError(error.code, error.message, f"topology.cabling names it; {error.hint}", where) from error
     except UnicodeDecodeError as error:
-        message = f"{path} is not UTF-8 text"
-        raise ArtifactError("artifact.not-text", message, "save it as UTF-8", Place(str(path))) from error
+        raise ArtifactError("artifact.not-text", f"{path} is not UTF-8 text", "save it as UTF-8", where) from error

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from weftline.app.workspace import Workspace, open_place
 from weftline.compile import check_expect, plan_counts
-from weftline.declare import load_catalog, read_spec, resolve_spec
+from weftline.declare import Declaration, load_catalog, look_further, parse_spec, read_bytes, resolve_spec
 from weftline.errors import Problem, SpecError
 from weftline.model.counts import FabricCounts
 from weftline.model.design import ResolvedSpec
+from weftline.model.parts import Catalog
+from weftline.model.spec import AUTO
 from weftline.model.technology import Technology
 from weftline.technologies import TECHNOLOGIES
 
@@ -26,24 +28,50 @@ class Checked:
 
 
 def check(place: Path) -> Checked:
-    """Read and check a declaration.
+    """Read and check a declaration; what is wrong with it is said at once, also what later stages would find.
 
     Raises:
         SpecError: with every problem that was found.
     """
     workspace = open_place(place)
+    data = read_bytes(workspace.declaration)
+    if isinstance(data, Problem):
+        raise problems_error((data,))
     catalog = load_catalog()
-    declaration = read_spec(workspace.declaration)
-    if isinstance(declaration, tuple):
-        raise problems_error(declaration)
+
+    def judge(declaration: Declaration) -> tuple[Problem, ...]:
+        judged = _judge(workspace, declaration, catalog)
+        return judged if isinstance(judged, tuple) else ()
+
+    declaration = parse_spec(data, workspace.declaration)
+    judged = declaration if isinstance(declaration, tuple) else _judge(workspace, declaration, catalog)
+    if isinstance(judged, tuple):
+        raise problems_error(look_further(data, workspace.declaration, judged, judge))
+    return judged
+
+
+def _judge(workspace: Workspace, declaration: Declaration, catalog: Catalog) -> Checked | tuple[Problem, ...]:
+    """Resolve a declaration and count what it makes; its problems where one is an error."""
     design = resolve_spec(declaration, catalog)
     if isinstance(design, tuple):
-        raise problems_error(design)
+        return design
     technology = TECHNOLOGIES[design.spec.technology]
     counts = plan_counts(design)
-    if isinstance(counts, tuple):
-        raise problems_error(counts)
-    return Checked(workspace, design, technology, check_counts(design, technology, counts))
+    problems = engine_problems(design, technology)
+    problems += counts if isinstance(counts, tuple) else judge_counts(design, technology, counts)
+    return (
+        problems if any(problem.is_error for problem in problems) else Checked(workspace, design, technology, problems)
+    )
+
+
+def engine_problems(design: ResolvedSpec, technology: Technology) -> tuple[Problem, ...]:
+    """Refuse an engine whose tables the devices of the technology cannot hold."""
+    engine, able = design.spec.routing.engine, technology.design.engines
+    if engine == AUTO or engine in able:
+        return ()
+    message = f"{technology.name} devices cannot forward by the tables of engine {engine}"
+    hint = f"choose {' or '.join(able)}, or auto"
+    return (Problem("capability.engine-not-held", message, hint, design.places.get("routing.engine")),)
 
 
 def check_counts(design: ResolvedSpec, technology: Technology, counts: FabricCounts) -> tuple[Problem, ...]:
@@ -52,11 +80,16 @@ def check_counts(design: ResolvedSpec, technology: Technology, counts: FabricCou
     Raises:
         SpecError: with every problem that was found.
     """
-    endpoints, switches = counts.endpoints + counts.extra_endpoints, sum(counts.switches.values())
-    problems = check_expect(design, counts) + technology.design.count_problems(design, endpoints, switches)
+    problems = judge_counts(design, technology, counts)
     if any(problem.is_error for problem in problems):
         raise problems_error(problems)
     return problems
+
+
+def judge_counts(design: ResolvedSpec, technology: Technology, counts: FabricCounts) -> tuple[Problem, ...]:
+    """List what counts get wrong: against the plan that was copied, and against what the technology can address."""
+    endpoints, switches = counts.endpoints + counts.extra_endpoints, sum(counts.switches.values())
+    return check_expect(design, counts) + technology.design.count_problems(design, endpoints, switches)
 
 
 def problems_error(problems: tuple[Problem, ...]) -> SpecError:

@@ -10,6 +10,7 @@ import numpy as np
 
 from weftline.app.build import Built, build
 from weftline.app.check import check
+from weftline.errors import CapabilityError, Place, SpecError
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
@@ -24,6 +25,8 @@ Progress = Callable[[str, float | None], None]
 """Called with what is being done and, where it is known, the share that is done (0 to 1)."""
 
 MAX_HOPS = 64
+NOT_ITS_SHAPE = ("capability.engine-needs-tree", "spec.roots-not-used")
+"""An engine cannot route this fabric as it is declared, and another may."""
 """Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
 
 
@@ -49,13 +52,31 @@ def silent(_words: str, _share: float | None) -> None:
 
 
 def compute(built: Built) -> Routed:
-    """Assign addresses and compute routes with the declared engine."""
+    """Assign addresses and compute routes with the declared engine; ``auto`` takes the first that can."""
     design = built.checked.technology.design
     routing = built.checked.design.spec.routing
-    engine = design.engine if routing.engine == "auto" else routing.engine
     addresses = design.assign(built.checked.design, built.fabric)
-    routes = compute_routes(built.fabric, engine, to_switches=design.routes_to_switches, roots=routing.roots)
-    return Routed(built, addresses, routes)
+    engines = design.engines if routing.engine == "auto" else (routing.engine,)
+    return Routed(built, addresses, _first_routes(built, engines))
+
+
+def _first_routes(built: Built, engines: tuple[str, ...]) -> Routes:
+    """Compute routes with the first engine whose shape the fabric has."""
+    roots = built.checked.design.spec.routing.roots
+    to_switches = built.checked.technology.design.routes_to_switches
+    try:
+        return compute_routes(built.fabric, engines[0], to_switches=to_switches, roots=roots)
+    except (CapabilityError, SpecError) as error:
+        if error.code in NOT_ITS_SHAPE and engines[1:]:
+            return _first_routes(built, engines[1:])
+        error.where = error.where or _routing_place(built)
+        raise
+
+
+def _routing_place(built: Built) -> Place | None:
+    """Find where the declaration speaks of routing, else of the shape, else its first line."""
+    places = built.checked.design.places
+    return places.get("routing.engine") or places.get("topology.kind") or places.get("")
 
 
 def judge(routed: Routed) -> Proved:

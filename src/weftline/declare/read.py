@@ -48,18 +48,21 @@ class Declaration:
 
 def read_spec(path: Path) -> Declaration | tuple[Problem, ...]:
     """Read a declaration file; every problem at once, with its place and a hint."""
-    data = _read_bytes(path)
+    data = read_bytes(path)
     return (data,) if isinstance(data, Problem) else parse_spec(data, path)
 
 
-def parse_spec(data: bytes, path: Path) -> Declaration | tuple[Problem, ...]:
-    """Read the bytes of a declaration as ``read_spec`` does; ``path`` is what problems name."""
+def parse_spec(data: bytes, path: Path, without: tuple[str, ...] = ()) -> Declaration | tuple[Problem, ...]:
+    """Read the bytes of a declaration as ``read_spec`` does; ``path`` is what problems name.
+
+    Keys in ``without``, such as ``hosts.part``, count as not written.
+    """
     file = str(path)
     text = _decode(data, file)
     if isinstance(text, Problem):
         return (text,)
     tree = read_tree(text, file)
-    problems = list(tree.problems)
+    problems = [] if without else list(tree.problems)
     if tree.root is None:
         if not problems:
             problems = [_empty(file)]
@@ -68,6 +71,8 @@ def parse_spec(data: bytes, path: Path) -> Declaration | tuple[Problem, ...]:
     content = plain(tree.root)
     if content is None:
         return order_problems(problems or [_empty(file)], file)
+    for key in without:
+        _leave_out(content, key.split("."))
     try:
         spec = FabricSpec.model_validate(content)
     except ValidationError as error:
@@ -80,12 +85,21 @@ def parse_spec(data: bytes, path: Path) -> Declaration | tuple[Problem, ...]:
     return Declaration(spec, path, places, canonical_json(spec.model_dump(mode="json")))
 
 
+def _leave_out(content: object, steps: list[str]) -> None:
+    """Remove a key from nested plain data, where it is."""
+    for step in steps[:-1]:
+        content = cast("dict[str, object]", content).get(step) if isinstance(content, dict) else None
+    if isinstance(content, dict):
+        cast("dict[str, object]", content).pop(steps[-1], None)
+
+
 def canonical_json(value: object) -> str:
     """Write plain data as JSON in one order of keys, without spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def _read_bytes(path: Path) -> bytes | Problem:
+def read_bytes(path: Path) -> bytes | Problem:
+    """Read a file of at most ``MAX_FILE_BYTES``, or say why that cannot be."""
     file = str(path)
     where = Place(file)
     try:

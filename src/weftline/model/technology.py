@@ -19,6 +19,8 @@ class Design:
 
     engine: str
     """The routing engine that ``engine: auto`` means."""
+    engines: tuple[str, ...]
+    """The engines whose tables the devices can hold."""
     routes_to_switches: bool
     """Whether switches are destinations of the tables too."""
     count_problems: Callable[[ResolvedSpec, int, int], tuple[Problem, ...]]

@@ -11,6 +11,7 @@ INFINIBAND = Technology(
     name="infiniband",
     design=Design(
         engine="fat-tree",
+        engines=("fat-tree", "updown"),
         routes_to_switches=True,
         count_problems=count_problems,
         assign=assign,

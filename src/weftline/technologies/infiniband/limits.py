@@ -66,7 +66,7 @@ def _earlier(tiers: dict[str, TierPart], key: str) -> set[str]:
 
 def _propose(lmc: int, planes: int, endpoints: int, switches: int) -> str:
     if lmc and -(-endpoints // planes) + -(-switches // planes) <= MAX_UNICAST:
-        return "set routing.lmc to 0: one LID per endpoint fits"
+        return "set routing.lmc to 0, so that one LID per endpoint fits, or split the fabric into planes or subnets"
     return (
         "split the fabric into planes (topology.planes, with NICs of several ports), each a subnet of its own, "
         "or declare several subnets"

@@ -11,6 +11,7 @@ ROCE = Technology(
     name="roce",
     design=Design(
         engine="ecmp",
+        engines=("ecmp",),
         routes_to_switches=False,
         count_problems=count_problems,
         assign=assign,

@@ -1,0 +1,104 @@
+"""Every problem at once, also those that a later stage finds; engines that a technology cannot hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weftline.app.build import build
+from weftline.app.check import check
+from weftline.app.pipeline import run_to_routes
+from weftline.errors import WeftlineError
+
+MANY = """
+fabric: {name: many}
+technology: infiniband
+site: {management: [banana]}
+hosts: {count: 64, part: NOPE, rate_gbps: 400, rails: 8, gpus: 8, unit_size: 33}
+topology: {kind: rail-optimised, leaf: SN5600, plans: 2}
+tenants:
+  - {name: a, hosts: 1-99}
+claims: {required: [reach, reach, foo]}
+"""
+
+
+def declare(tmp_path: Path, text: str) -> Path:
+    place = tmp_path / "fabric.yaml"
+    place.write_text(text, encoding="utf-8")
+    return place
+
+
+def test_problems_of_all_stages_are_said_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:
+    with pytest.raises(WeftlineError) as caught:
+        check(declare(tmp_path, MANY))
+    found = [(problem.where.line, problem.code) for problem in caught.value.problems if problem.where]
+    assert found == [
+        (4, "spec.management-prefix"),
+        (5, "spec.unknown-part"),
+        (5, "spec.leaf-ports"),
+        (6, "capability.part-technology"),
+        (6, "spec.unknown-key"),
+        (8, "spec.host-range"),
+        (9, "spec.wrong-value"),
+    ]
+
+
+def test_a_value_left_out_blames_nothing_else(tmp_path: Path) -> None:
+    text = "fabric: {name: x}\ntechnology: roce\nhosts: {count: 8, rails: nine}\n"
+    with pytest.raises(WeftlineError) as caught:
+        check(declare(tmp_path, text))
+    assert [problem.code for problem in caught.value.problems] == [caught.value.code]
+
+
+@pytest.mark.parametrize(
+    ("technology", "engine", "able"),
+    [("infiniband", "ecmp", "fat-tree or updown"), ("roce", "fat-tree", "ecmp"), ("roce", "updown", "ecmp")],
+)
+def test_an_engine_whose_tables_no_device_can_hold(tmp_path: Path, technology: str, engine: str, able: str) -> None:
+    text = f"fabric: {{name: x}}\ntechnology: {technology}\nhosts: {{count: 8}}\nrouting: {{engine: {engine}}}\n"
+    with pytest.raises(WeftlineError) as caught:
+        check(declare(tmp_path, text))
+    assert caught.value.code == "capability.engine-not-held"
+    assert caught.value.hint == f"choose {able}, or auto"
+    assert caught.value.where is not None
+    assert (caught.value.where.line, caught.value.where.path) == (4, "routing.engine")
+
+
+RING = """a_device,a_port,b_device,b_port,length_m,part,cable,label
+host-0001,nic1,leaf-001,1,,,,
+host-0002,nic1,leaf-002,1,,,,
+host-0003,nic1,leaf-003,1,,,,
+host-0004,nic1,leaf-004,1,,,,
+leaf-001,2,leaf-002,3,,,,
+leaf-002,2,leaf-003,3,,,,
+leaf-003,2,leaf-004,3,,,,
+leaf-004,2,leaf-001,3,,,,
+"""
+CABLED = """fabric: {name: ring}
+technology: infiniband
+hosts: {count: 4, rails: 1, gpus: 1, rate_gbps: 400}
+topology: {kind: cabling, cabling: ring.csv}
+"""
+
+
+def test_auto_takes_the_first_engine_that_can_route_the_shape(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text(RING, encoding="utf-8")
+    assert run_to_routes(declare(tmp_path, CABLED)).routes.engine == "updown"
+
+
+def test_a_named_engine_that_cannot_says_where_it_was_named(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text(RING, encoding="utf-8")
+    with pytest.raises(WeftlineError) as caught:
+        run_to_routes(declare(tmp_path, CABLED + "routing: {engine: fat-tree}\n"))
+    assert caught.value.code == "capability.engine-needs-tree"
+    assert caught.value.where is not None
+    assert caught.value.where.line == 5
+
+
+def test_a_cabling_list_that_is_not_there_is_blamed_on_the_line_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(WeftlineError) as caught:
+        build(check(declare(tmp_path, CABLED)))
+    assert caught.value.code == "artifact.no-place"
+    assert caught.value.where is not None
+    assert (caught.value.where.file, caught.value.where.line) == (str(tmp_path / "fabric.yaml"), 4)
