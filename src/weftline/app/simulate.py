@@ -15,7 +15,7 @@ from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
 from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
 from weftline.model.traffic import Algorithm, Collective, CollectiveKind, Flows
-from weftline.schedule import expand, expand_job, job_collectives, place_ranks
+from weftline.schedule import ALGORITHMS, expand, expand_job, job_collectives, place_ranks
 from weftline.simulate import simulate
 from weftline.units import format_size, parse_size
 
@@ -172,7 +172,8 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
     result, count = _run(routed, lambda: expand(collective, placement), estimate, choice, progress)
     placed = "in order" if order == "order" else f"at random, seed {choice.seed}"
     size = choice.size or DEFAULT_SIZE
-    title = f"{kind} of {size} over {collective.ranks} ranks, {algorithm}, placed {placed}"
+    way = f", {algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
+    title = f"{kind} of {size} over {collective.ranks} ranks{way}, placed {placed}"
     busbw = collective.bus_bandwidth(result.total_us)
     return Simulated(title, routed.routes.digest, collective, order, choice.seed, count, result, busbw, None)
 

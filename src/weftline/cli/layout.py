@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from weftline.model.proof import Proof, ProofReport
 
 VERDICT_STYLE = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
+NEXT_STEPS = {
+    "reach": "--json shows every hop of the witness; the engine updown reaches whatever is connected",
+    "deadlock": "choose the engine updown, or auto: its tables hold no such cycle",
+    "balance": "whole units and more uplinks balance better; claims.balance_threshold: {bound:g} would allow this",
+}
 MIN_GATHERED = 4
 """So many differences that read alike stand under one line."""
 _NUMBERED = re.compile(r"^(.*?)(\d+)$")
@@ -97,6 +102,14 @@ def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False
     for proof in report.proofs:
         if proof.witness is not None:
             console.print(clean(f"{proof.claim} is {proof.verdict}: {proof.witness.summary}"))
+
+
+def print_next_steps(console: Console, report: ProofReport) -> None:
+    """Say what a declaration could change for each required claim that is not proved."""
+    for proof in report.proofs:
+        if proof.required and proof.verdict == "refuted" and proof.claim in NEXT_STEPS:
+            bound = 0.0 if proof.bound is None else float(proof.bound)
+            console.print(f"next: {NEXT_STEPS[proof.claim].format(bound=bound)}")
 
 
 def _allowance(proof: Proof) -> str:

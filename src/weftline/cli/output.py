@@ -133,7 +133,7 @@ def gather_problems(problems: Iterable[Problem]) -> Iterator[str]:
             continue
         yield f"{severity}: {len(alike):,} problems of one kind{f' in {file}' if file else ''} [{code}]"
         yield from (f"  {_line(problem.where)}{problem.message}" for problem in alike[:MAX_ALIKE])
-        yield f"  and {len(alike) - MAX_ALIKE:,} more; --json prints them all"
+        yield f"  and {len(alike) - MAX_ALIKE:,} more like these"
         yield from _hint(hint)
 
 

@@ -10,6 +10,7 @@ from weftline.cli.layout import (
     list_differences,
     make_table,
     print_fabric,
+    print_next_steps,
     print_proofs,
     print_rows,
     print_trimmed,
@@ -122,7 +123,9 @@ def show_proofs(report: ProofReport, *, as_json: bool, no_color: bool) -> int:
 
         print_json(view_report(report))
     else:
-        print_proofs(make_console(no_color=no_color), report, in_full=True)
+        console = make_console(no_color=no_color)
+        print_proofs(console, report, in_full=True)
+        print_next_steps(console, report)
     return EXIT_DONE if report.is_accepted else EXIT_NO
 
 
@@ -136,6 +139,7 @@ def show_rendered(rendered: Rendered, *, as_json: bool, no_color: bool) -> int:
     console = make_console(no_color=no_color)
     if not rendered.is_written:
         print_proofs(console, rendered.proved.report)
+        print_next_steps(console, rendered.proved.report)
         console.print("nothing was rendered: a required claim is not proved; --force writes all the same")
         return EXIT_NO
     console.print(files_line(rendered))
@@ -206,7 +210,7 @@ def show_adopted(adopted: Adopted, *, as_json: bool, no_color: bool) -> int:
         print_json(view)
         return status
     console = make_console(no_color=no_color)
-    keys = ("hosts", "extra_endpoints", "endpoints", "switches", "links", "shape", "shape_reason", "tables_reason")
+    keys = ("hosts", "endpoints", "extra_endpoints", "switches", "links", "shape", "shape_reason", "tables_reason")
     print_rows(console, {key: view[key] for key in keys})
     console.print(f"\n{_count_problems(adopted)}")
     worst_first = sorted(adopted.problems, key=lambda problem: SEVERITIES.index(problem.severity))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weftline.cli.layout import files_line, print_fabric, print_proofs, print_rows, simulation_rows
+from weftline.cli.layout import files_line, print_fabric, print_next_steps, print_proofs, print_rows, simulation_rows
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +21,7 @@ def print_summary(reported: Reported, console: Console) -> None:
     print_fabric(console, built)
     console.print(f"\nroutes   {routes.engine}: {routes.entries:,} entries in {len(fabric.switch_node):,} tables\n")
     print_proofs(console, proved.report)
+    print_next_steps(console, proved.report)
     for proof in proved.report.proofs:
         if "equal-split" in proof.statement:
             console.print(f"{proof.claim} is that of an equal split over ports; hashing single flows can exceed it")

@@ -8,7 +8,7 @@ from weftline.app.adopt import Adopted, Compared
 from weftline.app.views.failure import view_problem
 from weftline.app.views.proof import view_report
 from weftline.kernels.column import NIL
-from weftline.model.fabric import NodeKind
+from weftline.model.fabric import Fabric, NodeKind
 
 
 def view_adopted(adopted: Adopted) -> dict[str, object]:
@@ -20,8 +20,8 @@ def view_adopted(adopted: Adopted) -> dict[str, object]:
         "dump": str(adopted.dump),
         "digest": fabric.digest,
         "hosts": int(np.count_nonzero(fabric.node_kind == NodeKind.HOST)),
-        "extra_endpoints": int(np.count_nonzero(fabric.node_kind == NodeKind.EXTRA)),
-        "endpoints": len(fabric.endpoint_port),
+        "endpoints": _count_ports(fabric, NodeKind.HOST),
+        "extra_endpoints": _count_ports(fabric, NodeKind.EXTRA),
         "switches": len(fabric.switch_node),
         "links": int(np.count_nonzero(fabric.port_peer != NIL)) // 2,
         "shape": fabric.shape,
@@ -33,6 +33,10 @@ def view_adopted(adopted: Adopted) -> dict[str, object]:
         "problems": [view_problem(problem) for problem in adopted.problems],
         "proofs": report["proofs"],
     }
+
+
+def _count_ports(fabric: Fabric, kind: NodeKind) -> int:
+    return int(np.count_nonzero(fabric.node_kind[fabric.port_node] == kind))
 
 
 def view_compared(compared: Compared) -> dict[str, object]:
