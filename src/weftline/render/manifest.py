@@ -12,12 +12,6 @@ from weftline.model.artifact import ArtifactSet
 
 SCHEMA = "weftline/manifest/1"
 MANIFEST = "manifest.json"
-STAGING = ".weftline-staging"
-"""Below the folder: the new set while it is being written."""
-READY = ".weftline-ready"
-"""The new set once it is whole; a run that was killed after this point is finished by the next one."""
-FILES = "files"
-"""Below STAGING and READY: the files under their paths."""
 PATH = re.compile(r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,62}/){0,7}[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")
 """The path of a file below the folder: nothing that leaves it, or that a shell could mistake."""
 

@@ -6,19 +6,21 @@ from pathlib import Path
 
 from weftline.errors import ArtifactError, Place, Problem
 from weftline.model.artifact import Artifact, ArtifactSet
-from weftline.render.manifest import FILES, MANIFEST, READY, read_manifest
+from weftline.render.manifest import MANIFEST, read_manifest
+from weftline.render.writing import ASIDE, beside
 
 
 def read(folder: Path) -> tuple[ArtifactSet, tuple[Problem, ...]]:
     """Read what a manifest names; a file that is gone or differs from its digest is a problem, and is read still.
 
-    Where a run was killed, the last whole set is read: the old one, or the new one with what of it is not yet in place.
+    Where a run was killed while no folder stood there, the set that it had put aside is read.
 
     Raises:
         ArtifactError: ``artifact.manifest`` when the folder has no readable manifest.
     """
-    ready = folder / READY
-    path = ready / MANIFEST if (ready / MANIFEST).is_file() else folder / MANIFEST
+    if folder.name and not folder.exists() and beside(folder, ASIDE).is_dir():
+        folder = beside(folder, ASIDE)
+    path = folder / MANIFEST
     try:
         manifest = read_manifest(path.read_bytes(), str(path))
     except OSError as error:
@@ -32,9 +34,8 @@ def read(folder: Path) -> tuple[ArtifactSet, tuple[Problem, ...]]:
     problems: list[Problem] = []
     for entry in manifest.files:
         where = Place(str(folder / entry.path))
-        waiting = ready / FILES / entry.path
         try:
-            content = (waiting if waiting.is_file() else folder / entry.path).read_bytes()
+            content = (folder / entry.path).read_bytes()
             artifact = Artifact(entry.path, content, entry.device, entry.vendor)
         except OSError as error:
             problems.append(Problem("artifact.missing", f"{where} cannot be read: {error.strerror}", "", where))

@@ -1,22 +1,18 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
-import random
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
 from weftline.errors import ArtifactError
 from weftline.model.artifact import Artifact, ArtifactSet
-from weftline.render import MANIFEST, read, read_manifest, write
+from weftline.render import MANIFEST, read, read_manifest, write, writing
+from weftline.render.writing import LOCK, beside
 
 
 def make_set(of: str, files: dict[str, bytes]) -> ArtifactSet:
@@ -65,11 +61,43 @@ def test_force_is_recorded(tmp_path: Path) -> None:
     assert json.loads((tmp_path / MANIFEST).read_text())["forced"] is True
 
 
-def test_a_second_run_writes_the_same_bytes(tmp_path: Path) -> None:
-    write(OLD, tmp_path, forced=False)
-    first = tree(tmp_path)
-    write(OLD, tmp_path, forced=False)
-    assert tree(tmp_path) == first
+def test_where_the_same_bytes_stand_nothing_is_done(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    manifest = write(OLD, folder, forced=False)
+
+    def look() -> dict[Path, tuple[int, int]]:
+        return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in (folder, *folder.rglob("*"))}
+
+    first = look()
+    assert write(OLD, folder, forced=False) == manifest
+    assert look() == first
+    (folder / "four").write_bytes(b"5")
+    write(OLD, folder, forced=False)
+    assert without_manifest(folder) == expected(OLD)
+    (folder / "four").unlink()
+    write(OLD, folder, forced=False)
+    assert without_manifest(folder) == expected(OLD)
+
+
+def test_the_folder_keeps_its_mode(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir(mode=0o750)
+    for artifacts in (OLD, NEW):
+        write(artifacts, folder, forced=False)
+        assert folder.stat().st_mode & 0o777 == 0o750
+
+
+@pytest.mark.parametrize("name", [".", "link", "out/sub/.."])
+def test_a_folder_by_another_name(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    write(OLD, folder, forced=False)
+    (folder / "sub").mkdir()
+    (tmp_path / "link").symlink_to("out", target_is_directory=True)
+    monkeypatch.chdir(folder if name == "." else tmp_path)
+    write(NEW, Path(name), forced=False)
+    assert without_manifest(folder) == expected(NEW)
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "out"]
 
 
 def test_files_that_vanished_are_removed_with_their_empty_folders(tmp_path: Path) -> None:
@@ -84,8 +112,19 @@ def test_files_of_others_are_never_touched(tmp_path: Path) -> None:
     write(OLD, tmp_path, forced=False)
     (tmp_path / "a" / "mine").write_text("mine")
     (tmp_path / "notes.txt").write_text("mine")
-    write(make_set("none", {}), tmp_path, forced=False)
-    assert without_manifest(tmp_path) == {"a/mine": b"mine", "notes.txt": b"mine"}
+    (tmp_path / "c" / "mine").mkdir(parents=True)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("notes.txt")
+    (tmp_path / "four").unlink()
+    (tmp_path / "four").mkdir()
+    (tmp_path / "four" / "mine").write_text("mine")
+    mine = {"a/mine": b"mine", "four/mine": b"mine", "link": b"mine", "notes.txt": b"mine"}
+    for artifacts in (make_set("new", {"a/one": b"1", "c/five": b"5"}), make_set("none", {})):
+        write(artifacts, tmp_path, forced=False)
+        assert without_manifest(tmp_path) == expected(artifacts) | mine
+        assert (tmp_path / "c" / "mine").is_dir()
+        assert (tmp_path / "empty").is_dir()
+        assert (tmp_path / "link").is_symlink()
 
 
 def refusal(artifacts: ArtifactSet, folder: Path) -> ArtifactError:
@@ -113,7 +152,20 @@ def test_a_file_of_others_in_the_way_is_refused(tmp_path: Path, is_folder: bool)
     assert refusal(NEW, tmp_path).code == "artifact.foreign-file"
 
 
-@pytest.mark.parametrize("name", ["a", "a/one", MANIFEST, ".weftline-staging", ".weftline-ready"])
+def test_a_file_of_others_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
+    write(OLD, tmp_path, forced=False)
+    (tmp_path / "c").write_text("mine")
+    assert refusal(NEW, tmp_path).code == "artifact.foreign-file"
+
+
+def test_a_file_of_ours_becomes_a_folder(tmp_path: Path) -> None:
+    write(OLD, tmp_path, forced=False)
+    below = make_set("below", {"four/below": b"4"})
+    write(below, tmp_path, forced=False)
+    assert without_manifest(tmp_path) == expected(below)
+
+
+@pytest.mark.parametrize("name", ["a", "a/one", MANIFEST, "../.out.part", "../.out.aside", "../.out.lock"])
 def test_links_are_not_followed(tmp_path: Path, name: str) -> None:
     folder, outside = tmp_path / "out", tmp_path / "outside"
     outside.mkdir()
@@ -165,13 +217,25 @@ def test_a_huge_manifest_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_folder_that_another_run_holds_is_refused(tmp_path: Path) -> None:
-    handle = os.open(tmp_path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        assert refusal(OLD, tmp_path).code == "artifact.busy"
-    finally:
-        os.close(handle)
-    write(OLD, tmp_path, forced=False)
+    folder = tmp_path / "out"
+    with beside(folder, LOCK).open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert refusal(OLD, folder).code == "artifact.busy"
+    write(OLD, folder, forced=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_lock_that_its_run_took_away_holds_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening and locking, the run that held the file removed it: another one may hold a new file by now."""
+    folder = tmp_path / "out"
+
+    def take_away(_handle: int, _operation: int) -> None:
+        beside(folder, LOCK).unlink()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fcntl, "flock", take_away)
+        assert refusal(OLD, folder).code == "artifact.busy"
+    write(OLD, folder, forced=False)
 
 
 def test_where_the_system_refuses_it_is_said(tmp_path: Path) -> None:
@@ -195,93 +259,59 @@ def test_a_full_disk_leaves_the_old_set(tmp_path: Path, monkeypatch: pytest.Monk
     assert tree(tmp_path) == before
 
 
-class _KilledError(BaseException):
-    """Stands for a kill: no handler of ours may see it."""
-
-
-def kill_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Let the n-th change of the file system never happen; returns how many were counted."""
-    count = 0
-
-    def wrap(owner: Any, name: str) -> None:
-        real = getattr(owner, name)
-
-        def counted(*args: Any, **options: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count == step:
-                raise _KilledError
-            return real(*args, **options)
-
-        monkeypatch.setattr(owner, name, counted)
-
-    for name in ("mkdir", "replace", "rename", "unlink", "rmdir"):
-        wrap(Path, name)
-    for name in ("fsync", "unlink", "rmdir"):
-        wrap(os, name)
-    return lambda: count
-
-
-def pass_over(_handle: int) -> None:
-    """Flush nothing: a simulated kill loses no memory of the system."""
-
-
-def test_a_kill_at_any_step_leaves_one_whole_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", pass_over)
-    step, is_over = 0, False
-    seen: set[str] = set()
-    while not is_over:
-        step += 1
-        folder = tmp_path / str(step)
-        write(OLD, folder, forced=False)
-        with pytest.MonkeyPatch.context() as patch:
-            kill_at(step, patch)
-            try:
-                write(NEW, folder, forced=False)
-                is_over = True
-            except _KilledError:
-                pass
-        stands, problems = read(folder)
-        assert not problems
-        assert stands in {OLD, NEW}
-        seen.add(stands.of)
-        last = OLD if step % 2 else NEW
-        write(last, folder, forced=False)
-        assert without_manifest(folder) == expected(last)
-        assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-    assert seen == {"old", "new"}
-    assert step > 20
-
-
-CHILD = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from tests.unit.render.test_writing import NEW, OLD
-from weftline.render import write
-print("ready", flush=True)
-while True:
-    for artifacts in (NEW, OLD):
-        write(artifacts, Path(sys.argv[1]), forced=False)
-"""
-
-
-def test_a_real_kill_leaves_one_whole_set(tmp_path: Path, root: Path) -> None:
-    chance = random.Random(1)
+def test_a_folder_that_cannot_be_emptied_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "out"
     write(OLD, folder, forced=False)
-    for _ in range(5):
-        command = [sys.executable, "-c", CHILD, str(folder), str(root)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-            assert child.stdout is not None
-            assert child.stdout.readline() == b"ready\n"
-            time.sleep(chance.uniform(0.0, 0.05))
-            child.send_signal(signal.SIGKILL)
-        stands, problems = read(folder)
-        assert not problems
-        assert stands in {OLD, NEW}
+    (folder / "mine" / "deep").mkdir(parents=True)
+    shut = folder
+
+    def access(path: Path, _mode: int) -> bool:
+        return path != shut
+
+    monkeypatch.setattr(os, "access", access)
+    for shut in (folder, folder / "a", folder / "mine"):
+        error = refusal(NEW, folder)
+        assert error.code == "artifact.unwritable"
+        assert error.where is not None
+        assert error.where.file == str(shut)
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("number", [errno.EXDEV, errno.EBUSY, errno.EIO])
+def test_a_folder_that_cannot_be_renamed_is_refused(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
     write(OLD, folder, forced=False)
-    assert without_manifest(folder) == expected(OLD)
+
+    def refuse(_one: Path, other: Path) -> bool:
+        raise OSError(number, os.strerror(number), str(other))
+
+    monkeypatch.setattr(writing, "_exchange", refuse)
+    assert refusal(NEW, folder).code == "artifact.unwritable"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("answer", ["absent", "ENOSYS", "EINVAL", "ENOTSUP", "EXDEV"])
+def test_what_the_system_says_to_an_exchange(answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "out"
+    write(OLD, folder, forced=False)
+
+    def load(_name: None, *, use_errno: bool) -> SimpleNamespace:
+        assert use_errno
+        return SimpleNamespace() if answer == "absent" else SimpleNamespace(renameat2=refuse)
+
+    def refuse(*_arguments: object) -> int:
+        return -1
+
+    monkeypatch.setattr("ctypes.CDLL", load)
+    monkeypatch.setattr("ctypes.get_errno", lambda: getattr(errno, answer))
+    if answer == "EXDEV":
+        assert refusal(NEW, folder).code == "artifact.unwritable"
+    else:
+        write(NEW, folder, forced=False)
+        assert without_manifest(folder) == expected(NEW)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_what_was_changed_or_removed_is_reported(tmp_path: Path) -> None:
