@@ -120,6 +120,13 @@ class SourceError(WeftlineError):
     exit_status = EXIT_UNREACHABLE
 
 
+class EnactError(WeftlineError):
+    """A change to something that runs failed."""
+
+    family = "enact"
+    exit_status = EXIT_CHANGE_FAILED
+
+
 class InternalError(WeftlineError):
     """A bug of ours."""
 

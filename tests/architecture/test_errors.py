@@ -9,7 +9,7 @@ import pytest
 from tests.architecture import source
 from weftline.app import explain
 
-FAMILIES = "spec|capability|artifact|source|usage|refused|internal"
+FAMILIES = "spec|capability|artifact|source|enact|usage|refused|internal"
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt")
 

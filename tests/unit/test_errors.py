@@ -12,6 +12,7 @@ FAMILIES: list[tuple[type[WeftlineError], str, int]] = [
     (errors.UsageError, "usage", 64),
     (errors.RefusedError, "refused", 3),
     (errors.SourceError, "source", 4),
+    (errors.EnactError, "enact", 5),
     (errors.InternalError, "internal", 70),
 ]
 
