@@ -1,0 +1,132 @@
+"""A driver: what reaches a fabric that runs and reads what its devices hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from weftline.errors import Problem
+from weftline.kernels.column import U8
+from weftline.model.addresses import Addresses
+from weftline.model.fabric import Fabric
+from weftline.model.observed import ObservedConfig
+
+StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "silence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How to reach one subnet that runs: where it is entered, and what programs need in their environment."""
+
+    subnet: str
+    environment: Mapping[str, str]
+    """Only what is added to the environment of the command."""
+    preload: str
+    """Library that programs load first; empty on real hardware."""
+    folder: Path
+    """A scratch folder to run in."""
+    entry: int
+    """Port id (GUID) of the endpoint at which the subnet is entered; its manager runs there."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeState:
+    """One device as it answered."""
+
+    is_switch: bool
+    ports: int
+
+
+@dataclass(frozen=True, slots=True)
+class PortState:
+    """One port as it answered; the port 0 of a switch carries its address."""
+
+    address: int
+    multipath_bits: int
+    state: int
+    """1 down, 2 initialised, 3 armed, 4 active. IBTA vol 1, 14.2.5.6."""
+
+
+@dataclass(frozen=True, eq=False)
+class SubnetState:
+    """What the devices of one subnet hold, by node id and port number."""
+
+    subnet: str
+    nodes: Mapping[int, NodeState]
+    ports: Mapping[tuple[int, int], PortState]
+    endpoints: Mapping[int, tuple[int, int]]
+    """Port id of an endpoint to its adapter and port number."""
+    links: Mapping[tuple[int, int], tuple[int, int]]
+    """Far end of each port that is up, as seen from a switch or from the entry."""
+    keys: Mapping[tuple[int, int], tuple[int, ...]]
+    """Partition keys in the order of the table, empty places left out."""
+    tables: Mapping[int, U8]
+    """Port by address, from address 0."""
+    lanes: Mapping[tuple[int, int, int], bytes]
+    """Lane per service level by node, entering port and leaving port, two to a byte."""
+    arbitration: Mapping[tuple[int, int, int], bytes]
+    """Pairs of lane and weight by node, port and part (1, 2 low, 3, 4 high)."""
+    silences: tuple[tuple[int, int, int], ...]
+    """Questions that nobody answered: node, attribute, modifier."""
+    answers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StateDifference:
+    """One thing that runs otherwise than it was rendered."""
+
+    kind: StateKind
+    subject: str
+    rendered: str
+    running: str
+
+
+@dataclass(frozen=True, slots=True)
+class Readback:
+    """What was read from one subnet, held against what was rendered for it."""
+
+    subnet: str
+    compared: Mapping[StateKind, int]
+    """How many things of each kind were held against each other."""
+    differing: Mapping[StateKind, int]
+    differences: tuple[StateDifference, ...]
+    """By name; of one kind at most ``MAX_LISTED``, the rest is counted."""
+    notes: tuple[str, ...] = ()
+    """What was not compared, and why."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether everything runs as it was rendered."""
+        return not any(self.differing.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """What was rendered for one subnet, and the fabric that it is for."""
+
+    config: ObservedConfig
+    """What the rendered files say, read back from them."""
+    options: Mapping[str, str]
+    fabric: Fabric
+    addresses: Addresses
+    plane: int
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A register entry: functions that read a running subnet and hold it against what was rendered."""
+
+    name: str
+    read_state: Callable[[Access, bool], SubnetState]
+    """(access, with lanes) -> what the devices hold."""
+    compare: Callable[[Rendered, SubnetState, int], Readback]
+    """(rendered, running, port id of the manager) -> every difference by name."""
+    wants_lanes: Callable[[Mapping[str, str]], bool]
+    """Whether the options set lanes, so that they have to be read."""
+    problems: Callable[[], tuple[Problem, ...]] = field(default=lambda: ())
+    """What is missing on this machine."""
+
+
+MAX_LISTED = 10_000
