@@ -1,0 +1,264 @@
+"""A program of its own: walks one subnet by directed routes through libibumad and prints what each device holds.
+
+It runs as ``python -I probe.py WINDOW LANES``, needs the standard library only, and writes records of 78 bytes, as
+``RECORD`` says. Directed routes do not need forwarding tables, so that wrong ones are read as well as right ones.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+RECORD = struct.Struct("<QHI64s")
+"""Node GUID, attribute, modifier, data as on the wire."""
+FAR_END = struct.Struct("<QBQ")
+NODE_INFO: Final = 0x11
+SWITCH_INFO: Final = 0x12
+PORT_INFO: Final = 0x15
+PKEY_TABLE: Final = 0x16
+SL_TO_VL: Final = 0x17
+VL_ARBITRATION: Final = 0x18
+FORWARDING: Final = 0x19
+LINK: Final = 0xFF01
+"""Our own record: what stands at the far end of a port (node GUID, port number, port GUID)."""
+SILENT: Final = 0xFF02
+"""Our own record: a question that nobody answered (attribute); the modifier is that of the question."""
+SWITCH: Final = 2
+MAX_HOPS: Final = 62
+KEYS_PER_BLOCK: Final = 32
+LIDS_PER_BLOCK: Final = 64
+ENTRIES_PER_PART: Final = 32
+HEAD_BYTES: Final = 64
+"""Size of the head that libibumad puts before each datagram (struct ib_user_mad)."""
+MAD_BYTES: Final = 256
+PERMISSIVE_LID: Final = 0xFFFF
+DIRECTED: Final = 0x81
+GET: Final = 0x01
+TIMEOUT_MS: Final = 250
+TRIES: Final = 3
+NO_ANSWER = 111
+_HEAD = struct.Struct(">BBBBHBBQHHIQHH28x")
+
+
+@dataclass(slots=True)
+class Node:
+    """One device that was reached: its own GUID, the way to it, and how many ports it has."""
+
+    guid: int
+    path: bytes
+    is_switch: bool
+    ports: int
+    entry: int
+    key_blocks: int
+
+
+@dataclass(slots=True)
+class Question:
+    """One datagram on its way."""
+
+    node: Node | None
+    path: bytes
+    attribute: int
+    modifier: int
+    origin: tuple[int, int]
+    """For a node that is not known yet: the GUID and port that lead to it."""
+    kept: int = 0
+    """The modifier under which the answer is kept; that of an adapter is completed by its port."""
+    tries: int = 0
+
+
+@dataclass(slots=True)
+class Walk:
+    """What is known, what is asked and what is to be asked."""
+
+    lanes: bool
+    nodes: dict[int, Node] = field(default_factory=dict[int, Node])
+    entered: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
+    """Ports of adapters that were reached: an adapter answers for the port that was asked."""
+    waiting: deque[Question] = field(default_factory=deque[Question])
+    out: list[bytes] = field(default_factory=list[bytes])
+
+    def ask(self, node: Node, attribute: int, modifier: int = 0, *, path: bytes | None = None, kept: int = -1) -> None:
+        """Queue a question to a known node."""
+        way = node.path if path is None else path
+        self.waiting.append(Question(node, way, attribute, modifier, (0, 0), modifier if kept < 0 else kept))
+
+    def keep(self, guid: int, attribute: int, modifier: int, data: bytes) -> None:
+        """Keep one record for the output."""
+        self.out.append(RECORD.pack(guid, attribute, modifier, data))
+
+    def hear(self, question: Question, data: bytes) -> None:
+        """Take one answer and queue what follows from it."""
+        node = question.node
+        if node is None:
+            self._meet(question, data)
+            return
+        self.keep(node.guid, question.attribute, question.kept, data)
+        if question.attribute == SWITCH_INFO:
+            top = int.from_bytes(data[6:8], "big")
+            enforced = -(-int.from_bytes(data[14:16], "big") // KEYS_PER_BLOCK)
+            for block in range(top // LIDS_PER_BLOCK + 1):
+                self.ask(node, FORWARDING, block)
+            for port in range(node.ports + 1):
+                self._ask_port(node, port, node.key_blocks if port == 0 else enforced)
+        elif question.attribute == PORT_INFO:
+            self._ask_weights(node, question.kept, data, question.path)
+            self._follow(node, question.kept, data)
+
+    def miss(self, question: Question) -> None:
+        """Keep that nobody answered."""
+        guid = question.origin[0] if question.node is None else question.node.guid
+        modifier = question.origin[1] if question.node is None else question.kept
+        self.keep(guid, SILENT, modifier, struct.pack("<H", question.attribute))
+
+    def _meet(self, question: Question, data: bytes) -> None:
+        guid = int.from_bytes(data[12:20], "big")
+        entry = data[36]
+        if question.path:
+            self.keep(
+                question.origin[0],
+                LINK,
+                question.origin[1],
+                FAR_END.pack(guid, entry, int.from_bytes(data[20:28], "big")),
+            )
+        node = self.nodes.get(guid)
+        if node is None:
+            blocks = -(-int.from_bytes(data[28:30], "big") // KEYS_PER_BLOCK)
+            node = Node(guid, question.path, data[2] == SWITCH, data[3], entry, blocks)
+            self.nodes[guid] = node
+            self.keep(guid, NODE_INFO, 0, data)
+            if node.is_switch:
+                self.ask(node, SWITCH_INFO)
+        if not node.is_switch and (guid, entry) not in self.entered:
+            self.entered.add((guid, entry))
+            self._ask_adapter(node, entry, question.path)
+
+    def _ask_adapter(self, node: Node, port: int, path: bytes) -> None:
+        self.ask(node, PORT_INFO, port, path=path)
+        for block in range(node.key_blocks):
+            self.ask(node, PKEY_TABLE, block, path=path, kept=port << 16 | block)
+        if self.lanes:
+            self.ask(node, SL_TO_VL, 0, path=path, kept=port)
+
+    def _ask_port(self, node: Node, port: int, key_blocks: int) -> None:
+        """Ask a switch about one of its ports; its port 0 is the way to itself."""
+        self.ask(node, PORT_INFO, port)
+        for block in range(key_blocks):
+            self.ask(node, PKEY_TABLE, port << 16 | block)
+        if not self.lanes or port == 0:
+            return
+        for entry in range(1, node.ports + 1):
+            self.ask(node, SL_TO_VL, entry << 8 | port)
+
+    def _ask_weights(self, node: Node, port: int, data: bytes, path: bytes) -> None:
+        """Ask for the parts of the arbitration table that a port has: two for high, two for low priority."""
+        if not self.lanes or (node.is_switch and port == 0):
+            return
+        high, low = data[38], data[39]
+        for part, is_there in ((1, low > 0), (2, low > ENTRIES_PER_PART), (3, high > 0), (4, high > ENTRIES_PER_PART)):
+            if is_there:
+                self.ask(node, VL_ARBITRATION, part << 16 | port, path=path)
+
+    def _follow(self, node: Node, port: int, data: bytes) -> None:
+        """Ask what stands behind a port that is up; datagrams leave an adapter only where the walk began."""
+        is_up = data[32] & 0x0F >= 2
+        leads_on = (node.is_switch and port > 0) or (node.path == b"" and port == node.entry)
+        if is_up and leads_on and len(node.path) < MAX_HOPS:
+            self.waiting.append(Question(None, node.path + bytes([port]), NODE_INFO, 0, (node.guid, port)))
+
+
+class Wire:
+    """One open port of libibumad."""
+
+    def __init__(self) -> None:
+        self.lib: Any = ctypes.CDLL("libibumad.so.3", use_errno=True)
+        self.lib.umad_get_mad.restype = ctypes.c_void_p
+        if self.lib.umad_init() < 0:
+            sys.exit(NO_ANSWER)
+        self.port = self.lib.umad_open_port(None, 0)
+        if self.port < 0:
+            sys.exit(NO_ANSWER)
+        self.agent = self.lib.umad_register(self.port, DIRECTED, 1, 0, None)
+        if self.agent < 0:
+            sys.exit(NO_ANSWER)
+        size = HEAD_BYTES + MAD_BYTES
+        if self.lib.umad_size() != HEAD_BYTES:
+            sys.exit(NO_ANSWER)
+        self.sent = ctypes.create_string_buffer(size)
+        self.lib.umad_set_addr(self.sent, PERMISSIVE_LID, 0, 0, 0)
+        self.heard = ctypes.create_string_buffer(size)
+        self.length = ctypes.c_int(MAD_BYTES)
+
+    def send(self, number: int, question: Question) -> bool:
+        """Send one question; ``number`` comes back with its answer."""
+        path = question.path
+        head = _HEAD.pack(
+            1, DIRECTED, 1, GET, 0, 0, len(path), number, question.attribute, 0, question.modifier, 0, 0xFFFF, 0xFFFF
+        )
+        mad = head + bytes(64) + (b"\0" + path).ljust(64, b"\0") + bytes(64)
+        ctypes.memmove(ctypes.addressof(self.sent) + HEAD_BYTES, mad, MAD_BYTES)
+        done = self.lib.umad_send(self.port, self.agent, self.sent, MAD_BYTES, TIMEOUT_MS, 0)
+        return done == 0
+
+    def receive(self) -> tuple[int, bool, bytes] | None:
+        """Wait for one answer: its number, whether it is one, and its data; None when nothing came in time."""
+        self.length.value = MAD_BYTES
+        if self.lib.umad_recv(self.port, self.heard, ctypes.byref(self.length), TIMEOUT_MS) < 0:
+            return None
+        raw = self.heard.raw
+        number = int.from_bytes(raw[HEAD_BYTES + 12 : HEAD_BYTES + 16], "big")
+        status = int.from_bytes(raw[HEAD_BYTES + 4 : HEAD_BYTES + 6], "big") & 0x7FFF
+        is_good = self.lib.umad_status(self.heard) == 0 and status == 0
+        return number, is_good, raw[HEAD_BYTES + 64 : HEAD_BYTES + 128]
+
+
+def walk(wire: Wire, window: int, *, lanes: bool) -> Walk:
+    """Walk the subnet from the port that was opened, with at most ``window`` questions on their way."""
+    found = Walk(lanes)
+    found.waiting.append(Question(None, b"", NODE_INFO, 0, (0, 0)))
+    flying: dict[int, Question] = {}
+    number = 0
+
+    def again(question: Question) -> None:
+        question.tries += 1
+        if question.tries < TRIES:
+            found.waiting.appendleft(question)
+        else:
+            found.miss(question)
+
+    while found.waiting or flying:
+        while found.waiting and len(flying) < window:
+            number += 1
+            question = found.waiting.popleft()
+            if wire.send(number, question):
+                flying[number] = question
+            else:
+                again(question)
+        answer = wire.receive()
+        if answer is None:
+            late = list(flying.values())
+            flying.clear()
+            for question in late:
+                again(question)
+            continue
+        question = flying.pop(answer[0], None)
+        if question is not None and answer[1]:
+            found.hear(question, answer[2])
+        elif question is not None:
+            again(question)
+    return found
+
+
+def main() -> None:
+    """Walk, and write the records."""
+    found = walk(Wire(), int(sys.argv[1]), lanes=sys.argv[2] == "1")
+    sys.stdout.buffer.write(b"".join(found.out))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
