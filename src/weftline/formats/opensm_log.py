@@ -1,0 +1,40 @@
+"""OpenSM's log: what it says of tables, partitions and the state of the subnet, from a place in it onwards."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_LISTED = 20
+MAX_LINE = 300
+UP = b"SUBNET UP"
+TABLES = b"file tables configured on all switches"
+GIVEN_UP = b"No routing engine able to successfully configure switch tables"
+_FALSE_ALARM = b"Failed to setup routing engine 'no_fallback'"
+"""OpenSM knows no such engine and says so; the word does its work all the same."""
+_BAD = re.compile(
+    rb"^.*(?:\bERR [0-9A-Fa-f]{4}\b|PARSE ERROR|Partition configuration in error|in error; retrying|Pkey table is full|"
+    rb"No routing engine able|Failed to setup routing engine|fall(?:ing)? back|FATAL).*$",
+    re.MULTILINE,
+)
+_HEAD = re.compile(r"^\w{3} \d{2} \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ")
+
+
+@dataclass(frozen=True, slots=True)
+class LogFacts:
+    """What a log says."""
+
+    is_up: bool
+    has_tables: bool
+    """Whether the tables of the file were programmed, and not those of an engine of its own."""
+    has_given_up: bool
+    errors: tuple[str, ...]
+    """The first lines that report an error, without their time."""
+    error_count: int
+
+
+def parse(data: bytes) -> LogFacts:
+    """Read a log, or the part of it that was written since some moment."""
+    lines = [match[0] for match in _BAD.finditer(data) if _FALSE_ALARM not in match[0]]
+    shown = tuple(_HEAD.sub("", line.decode("utf-8", "replace"))[:MAX_LINE].strip() for line in lines[:MAX_LISTED])
+    return LogFacts(UP in data, TABLES in data, GIVEN_UP in data, shown, len(lines))

@@ -1,0 +1,10 @@
+"""The labs: one explicit table of what makes a fabric run on this machine."""
+
+from __future__ import annotations
+
+from weftline.labs.ibsim import IBSIM
+from weftline.model.lab import Lab
+
+LABS: dict[str, Lab] = {lab.name: lab for lab in (IBSIM,)}
+
+__all__ = ["LABS"]

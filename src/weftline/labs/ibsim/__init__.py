@@ -1,0 +1,21 @@
+"""InfiniBand on this machine: ibsim as the devices, a real OpenSM over them, no root."""
+
+from __future__ import annotations
+
+from weftline.labs.ibsim.faults import heal, inject
+from weftline.labs.ibsim.running import down, list_missing, up, verify
+from weftline.model.lab import Lab
+
+IBSIM = Lab(
+    name="ibsim",
+    technologies=("infiniband",),
+    driver="opensm",
+    problems=list_missing,
+    up=up,
+    verify=verify,
+    inject=inject,
+    heal=heal,
+    down=down,
+)
+
+__all__ = ["IBSIM"]

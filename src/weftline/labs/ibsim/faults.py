@@ -1,0 +1,129 @@
+"""Faults put into a lab by the console of ibsim, and taken out again."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+from weftline.errors import EnactError, SpecError, UsageError
+from weftline.kernels.column import NIL
+from weftline.labs.ibsim import simulator, state
+from weftline.labs.ibsim.topology import name_place
+from weftline.model.fabric import Fabric
+from weftline.model.lab import Injection, LabDesign, LabFault
+
+COUNTERS = {
+    "symbol": "SymbolErrorCounter",
+    "recovery": "LinkErrorRecoveryCounter",
+    "downed": "LinkDownedCounter",
+    "receive": "PortRcvErrors",
+    "discard": "PortXmitDiscards",
+    "wait": "PortXmitWait",
+}
+BITS = {"symbol": 16, "recovery": 8, "downed": 8, "receive": 16, "discard": 16, "wait": 32}
+Steps = list[tuple[int, str, str]]
+"""Plane, the command that puts a fault in, and the one that takes it out."""
+
+
+def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
+    """Put a fault in and write down how it is taken out.
+
+    Raises:
+        SpecError: ``spec.unknown-device`` when a name is not in the fabric or has no cable.
+        UsageError: ``usage.counter`` when a counter or its value does not exist.
+    """
+    with state.held(folder):
+        note = state.read(folder)
+        names = {record.plane: record.name for record in note.subnets}
+        steps = _plan(design, injection)
+        undo = tuple((names[plane], command) for plane, _, command in reversed(steps) if command)
+        fault = state.FaultRecord(kind=injection.kind, subject=" ".join(injection.subjects), undo=undo)
+        state.write(folder, note.model_copy(update={"faults": (*note.faults, fault)}))
+        for plane, command, _ in steps:
+            simulator.tell(folder / names[plane], command)
+    return LabFault(fault.kind, fault.subject, fault.undo)
+
+
+def heal(folder: Path) -> tuple[LabFault, ...]:
+    """Take every fault out, the last one first; returns what was taken out."""
+    with state.held(folder):
+        note = state.read(folder)
+        for fault in reversed(note.faults):
+            for subnet, command in fault.undo:
+                with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
+                    simulator.tell(folder / subnet, command)
+        state.write(folder, note.model_copy(update={"faults": ()}))
+    return tuple(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults)
+
+
+def _plan(design: LabDesign, injection: Injection) -> Steps:
+    fabric = design.fabric
+    if injection.kind == "break":
+        ports = find_lit_ports(fabric, injection.subjects[0])
+        return [
+            (_plane(fabric, port), f"Unlink {_place(design, port)}", f"ReLink {_place(design, port)}") for port in ports
+        ]
+    if injection.kind == "miscable":
+        first, second = (_find_link(fabric, name) for name in injection.subjects)
+        if _plane(fabric, first) != _plane(fabric, second):
+            raise UsageError("usage.counter", "the two links are in different planes", "give links of one plane")
+        return _swap(design, first, second)
+    port = _find_link(fabric, injection.subjects[0])
+    name, value = injection.counter, injection.value
+    if name not in COUNTERS or not 0 <= value < 2 ** BITS[name]:
+        known = ", ".join(f"{counter} (to {2**bits - 1:,})" for counter, bits in BITS.items())
+        raise UsageError("usage.counter", f"{name}={value} is no counter with a value that it can hold", known)
+    word = f"PerformanceSet {_place(design, port)} PortCounters.{COUNTERS[name]}="
+    return [(_plane(fabric, port), f"{word}{value}", f"{word}0")]
+
+
+def _swap(design: LabDesign, first: int, second: int) -> Steps:
+    """Exchange the far ends of two links."""
+    fabric = design.fabric
+    plane = _plane(fabric, first)
+    a, b = _place(design, first), _place(design, second)
+    c, d = (_place(design, int(fabric.port_peer[port])) for port in (first, second))
+    return [
+        (plane, f"Unlink {a}", f"Link {a} {c}"),
+        (plane, f"Unlink {b}", f"Link {b} {d}"),
+        (plane, f"Link {a} {d}", f"Unlink {a}"),
+        (plane, f"Link {b} {c}", f"Unlink {b}"),
+    ]
+
+
+def find_lit_ports(fabric: Fabric, name: str) -> list[int]:
+    """Find the ports with a cable that a name means: one of a link or a port, all of a switch or host."""
+    if name in fabric.node_name:
+        node = fabric.node_name.index(name)
+        ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
+        lit = [port for port in ports if int(fabric.port_peer[port]) != NIL]
+        if lit:
+            return lit
+    return [_find_link(fabric, name)]
+
+
+def _find_link(fabric: Fabric, name: str) -> int:
+    """Find the port at the first end of a link, which may be named by one end alone."""
+    near, _, far = name.partition("~")
+    node_name = near.rpartition("/")[0]
+    if node_name in fabric.node_name:
+        node = fabric.node_name.index(node_name)
+        for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])):
+            peer = int(fabric.port_peer[port])
+            if fabric.port_name(port) == near and peer != NIL and far in {"", fabric.port_name(peer)}:
+                return port
+    raise SpecError(
+        "spec.unknown-device",
+        f"{name[:80]!r} names no switch, host or link with a cable in this fabric",
+        "names are as in weftline cables: leaf-003, host-0001, leaf-003/33~spine-01/9",
+    )
+
+
+def _plane(fabric: Fabric, port: int) -> int:
+    plane = int(fabric.port_plane[port])
+    return plane if plane != NIL else max(int(fabric.node_plane[fabric.port_node[port]]), 0)
+
+
+def _place(design: LabDesign, port: int) -> str:
+    node, number = name_place(design.fabric, design.addresses, port)
+    return f'"{node}"[{number}]'

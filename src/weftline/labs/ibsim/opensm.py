@@ -1,0 +1,93 @@
+"""OpenSM: started on the rendered files, and waited for until its log says that they are what it programmed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from weftline.errors import EnactError, Problem
+from weftline.formats import opensm_log
+from weftline.labs.ibsim import processes, waiting
+from weftline.labs.ibsim.state import SubnetRecord
+from weftline.model.lab import LabProcess
+
+NAME = "opensm"
+LOG = "opensm.log"
+OUT = "opensm.out"
+ERRORS = "opensm.err"
+OPTIONS = "opensm.conf"
+INSTALL = b"/etc/opensm/"
+"""Where rendered options say that the files stand; in a lab they stand where OpenSM runs."""
+MAX_LOG_MB = 64
+LIBRARIES = (
+    "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so",
+    "/usr/lib/aarch64-linux-gnu/umad2sim/libumad2sim.so",
+    "/usr/lib64/umad2sim/libumad2sim.so",
+    "/usr/lib/umad2sim/libumad2sim.so",
+)
+
+
+def find_library() -> str:
+    """Find the library that leads programs to the simulator; empty where it is not installed."""
+    return next((path for path in LIBRARIES if Path(path).is_file()), "")
+
+
+def make_environment(subnet: SubnetRecord) -> dict[str, str]:
+    """Say how programs reach the simulator of a subnet, as the adapter at which the manager runs."""
+    return {
+        "IBSIM_SOCKNAME": subnet.socket,
+        "SIM_HOST": subnet.host,
+        "OSM_CACHE_DIR": ".",
+        "OSM_TMP_DIR": ".",
+    }
+
+
+def start(folder: Path, key: str, subnet: SubnetRecord, files: Mapping[str, bytes]) -> LabProcess:
+    """Write the rendered files, with names relative to the folder, and start OpenSM on them."""
+    for name, content in files.items():
+        (folder / name).write_bytes(content.replace(INSTALL, b"") if name == OPTIONS else content)
+    program = processes.Program(
+        name=NAME,
+        subnet=subnet.name,
+        arguments=[
+            "opensm", "-F", OPTIONS, "-f", LOG, "-e", "-d", "2", "-D", "0x03", "-L", str(MAX_LOG_MB),
+        ],
+        environment=make_environment(subnet),
+        folder=folder,
+        log=folder / OUT,
+        errors=folder / ERRORS,
+        preload=find_library(),
+    )  # fmt: skip
+    return processes.start(program, key)
+
+
+def wait_up(folder: Path, process: LabProcess, limit_s: float, tick: Callable[[float], None]) -> None:
+    """Wait until the subnet is up, and accept it only when the log holds no error and names the file tables.
+
+    Raises:
+        EnactError: ``enact.lab-start`` when the subnet does not come up, ``enact.lab-log`` when the log says that
+            something else was programmed than the files say.
+    """
+    tail = waiting.Tail(folder / LOG)
+
+    def is_done(text: bytes) -> bool:
+        return opensm_log.UP in text or opensm_log.GIVEN_UP in text
+
+    is_over = waiting.wait(tail, is_done, process, limit_s, tick)
+    facts = opensm_log.parse(tail.read())
+    problems = list_problems(folder, facts)
+    if problems:
+        first = problems[0]
+        message = f"OpenSM of {process.subnet} did not take the files: {first.message}"
+        raise EnactError("enact.lab-log", message, first.hint, problems=problems)
+    if not is_over or not facts.is_up:
+        message = f"{process.subnet} did not come up within {limit_s:.0f} s"
+        raise EnactError("enact.lab-start", message, f"see {folder / LOG}")
+    if not facts.has_tables:
+        message = f"OpenSM of {process.subnet} is up, but not with the tables of the file"
+        raise EnactError("enact.lab-log", message, f"see {folder / LOG}")
+
+
+def list_problems(folder: Path, facts: opensm_log.LogFacts) -> tuple[Problem, ...]:
+    """Turn the errors of a log into problems."""
+    return tuple(Problem("enact.lab-log", line, f"see {folder / LOG}") for line in facts.errors)

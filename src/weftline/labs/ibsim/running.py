@@ -1,0 +1,175 @@
+"""The life of a lab: up, a look at it, and down."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+from weftline.errors import Problem, SourceError
+from weftline.formats import opensm_log
+from weftline.labs.ibsim import opensm, processes, simulator, state
+from weftline.labs.ibsim.topology import Topology, make_topology
+from weftline.model.driver import Access
+from weftline.model.lab import LabDesign, LabFault, LabProcess, LabStatus, Progress
+
+PACKAGES = {"opensm": "opensm", "ibsim": "ibsim-utils", "env": "coreutils"}
+START_S = 30.0
+START_S_PER_NODE = 0.02
+RECENT_BYTES = 1 << 20
+
+
+def list_missing() -> tuple[Problem, ...]:
+    """Say which programs are missing, with the command that installs them."""
+    missing = [program for program in PACKAGES if processes.find_program(program) is None]
+    packages = [PACKAGES[program] for program in missing]
+    if not opensm.find_library():
+        missing.append("libumad2sim.so")
+        packages.append("ibsim-utils")
+    if not missing:
+        return ()
+    hint = f"apt-get install -y {' '.join(dict.fromkeys(packages))}"
+    return (Problem("artifact.program-missing", f"the lab needs {', '.join(missing)}", hint),)
+
+
+def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
+    """Start simulators and subnet managers; whatever stood there before is stopped and cleared away first.
+
+    When it does not come up, everything that was started is stopped; the logs stay.
+    """
+    key = state.key_of(folder)
+    topologies = [make_topology(design.fabric, design.addresses, subnet.plane) for subnet in design.subnets]
+    with state.held(folder):
+        progress("clearing what an earlier lab left", None)
+        _stop(key)
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise state.unwritable(folder, error) from error
+        try:
+            return _start(design, topologies, folder, progress)
+        except BaseException as error:
+            _stop(key)
+            if isinstance(error, OSError):
+                raise state.unwritable(folder, error) from error
+            raise
+
+
+def _start(design: LabDesign, topologies: list[Topology], folder: Path, progress: Progress) -> LabStatus:
+    key = state.key_of(folder)
+    records = [
+        state.SubnetRecord(
+            name=subnet.name,
+            plane=subnet.plane,
+            socket=f"{key}-{index + 1}",
+            host=topology.entry,
+            entry=int(design.addresses.port_id[topology.entry_port]),
+        )
+        for index, (subnet, topology) in enumerate(zip(design.subnets, topologies, strict=True))
+    ]
+    note = state.State(of=design.of, stage="starting", subnets=tuple(records))
+    state.write(folder, note)
+    limit_s = START_S + START_S_PER_NODE * sum(topology.nodes for topology in topologies)
+    top = int(max(design.addresses.port_address.max(initial=0), design.addresses.node_address.max(initial=0)))
+    begin = time.monotonic()
+    started: list[LabProcess] = []
+    progress("starting the simulator", None)
+    for record, topology in zip(records, topologies, strict=True):
+        (folder / record.name).mkdir()
+        started.append(simulator.start(folder / record.name, key, record, topology, top))
+    for process in tuple(started):
+        simulator.wait_ready(folder / process.subnet, process, limit_s, lambda s: progress("starting the simulator", s))
+    simulated = time.monotonic()
+    progress("waiting for OpenSM", None)
+    managers = [
+        opensm.start(folder / record.name, key, record, subnet.files)
+        for record, subnet in zip(records, design.subnets, strict=True)
+    ]
+    started += managers
+    for process in managers:
+        opensm.wait_up(folder / process.subnet, process, limit_s, lambda s: progress("waiting for OpenSM", s))
+    seconds = {"simulator": simulated - begin, "manager": time.monotonic() - simulated}
+    kept = tuple(state.ProcessRecord(name=p.name, subnet=p.subnet, pid=p.pid, started=p.started) for p in started)
+    note = note.model_copy(
+        update={"stage": "up", "processes": kept, "seconds": {name: round(s, 3) for name, s in seconds.items()}}
+    )
+    state.write(folder, note)
+    return _describe(folder, note)
+
+
+def _stop(key: str) -> tuple[LabProcess, ...]:
+    """Stop the managers before the simulators: one whose simulator is gone waits for answers that never come."""
+    found = processes.find(key)
+    for is_last in (False, True):
+        processes.stop(key, [process for process in found if (process.name == simulator.NAME) == is_last])
+    return found
+
+
+def verify(folder: Path) -> LabStatus:
+    """Look at the programs of a lab and at their logs.
+
+    Raises:
+        SourceError: ``source.lab-down`` when no lab is up there, ``source.lab-process`` when one of its programs is
+            gone.
+    """
+    with state.held(folder):
+        status = _describe(folder, state.read(folder))
+    gone = [process for process in status.processes if not process.is_running]
+    if gone:
+        names = ", ".join(f"{process.name} of {process.subnet} (process {process.pid})" for process in gone)
+        problems = tuple(
+            Problem("source.lab-process", f"{process.name} of {process.subnet} (process {process.pid}) does not run")
+            for process in gone
+        )
+        hint = "see its log in the folder of the lab; weftline lab up PLACE starts it anew"
+        raise SourceError("source.lab-process", f"{names} does not run", hint, problems=problems)
+    return status
+
+
+def _describe(folder: Path, note: state.State) -> LabStatus:
+    accesses: list[Access] = []
+    problems: list[Problem] = []
+    for record in note.subnets:
+        place = folder / record.name
+        _sweep(place)
+        accesses.append(
+            Access(record.name, opensm.make_environment(record), opensm.find_library(), place, record.entry)
+        )
+        facts = opensm_log.parse(_read_end(place / opensm.LOG))
+        if facts.errors:
+            message = f"the log of OpenSM of {record.name} holds {facts.error_count:,} errors, as: {facts.errors[-1]}"
+            problems.append(Problem("enact.lab-log", message, f"see {place / opensm.LOG}", severity="warning"))
+    known = tuple(
+        LabProcess(p.name, p.subnet, p.pid, p.started, is_running=processes.read_start(p.pid) == p.started)
+        for p in note.processes
+    )
+    faults = tuple(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults)
+    return LabStatus(note.of, folder, known, tuple(accesses), faults, tuple(problems), note.seconds)
+
+
+def _sweep(place: Path) -> None:
+    """Remove the folders that clients leave when they are killed."""
+    for entry in place.glob("sys-*"):
+        pid = entry.name.removeprefix("sys-")
+        if pid.isdigit() and processes.read_start(int(pid)) is None:
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _read_end(path: Path) -> bytes:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - RECENT_BYTES, 0))
+        return file.read()
+    return b""
+
+
+def down(folder: Path) -> tuple[LabProcess, ...]:
+    """Stop every program of a lab and clear its folder, whatever state it is in; returns what was stopped."""
+    key = state.key_of(folder)
+    with state.held(folder):
+        found = _stop(key)
+        shutil.rmtree(folder, ignore_errors=True)
+    return found

@@ -1,0 +1,134 @@
+"""What a lab writes down about itself: its subnets, its programs and the faults that were put in."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from weftline.errors import ArtifactError, Place, SourceError
+
+FILE = "lab.json"
+LOCK_SUFFIX = ".lock"
+MAX_BYTES = 16 * 2**20
+
+
+class Record(BaseModel):
+    """A part of the file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SubnetRecord(Record):
+    """One subnet: its socket, and the adapter at which it is entered."""
+
+    name: str
+    plane: int
+    socket: str
+    host: str
+    entry: int
+
+
+class ProcessRecord(Record):
+    """One program."""
+
+    name: str
+    subnet: str
+    pid: int
+    started: int
+
+
+class FaultRecord(Record):
+    """One fault that was put in."""
+
+    kind: Literal["break", "miscable", "degrade"]
+    subject: str
+    undo: tuple[tuple[str, str], ...]
+
+
+class State(Record):
+    """The whole file."""
+
+    schema_name: Literal["weftline/lab-state/1"] = "weftline/lab-state/1"
+    of: str
+    stage: Literal["starting", "up"]
+    subnets: tuple[SubnetRecord, ...]
+    processes: tuple[ProcessRecord, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
+    seconds: dict[str, float] = {}
+
+
+def key_of(folder: Path) -> str:
+    """Name a lab by its folder, so that several stand side by side; short enough for the name of a socket."""
+    text = f"{os.getuid()}:{folder.resolve()}"
+    return "weftline-" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def held(folder: Path) -> Generator[None]:
+    """Hold a lab; the system lets go of it when the command ends, however it ends.
+
+    Raises:
+        ArtifactError: ``artifact.busy`` when another command works on this lab, ``artifact.unwritable``.
+    """
+    lock = folder.with_name(folder.name + LOCK_SUFFIX)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise unwritable(lock, error) from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            message = f"another command works on the lab in {folder}"
+            raise ArtifactError("artifact.busy", message, "wait for it to end", Place(str(folder))) from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def unwritable(path: Path, error: OSError) -> ArtifactError:
+    """Say that a file of the lab cannot be written."""
+    message = f"{path} cannot be written: {error.strerror or error}"
+    return ArtifactError("artifact.unwritable", message, "check the space left and the permissions", Place(str(path)))
+
+
+def write(folder: Path, state: State) -> None:
+    """Write the file whole or not at all."""
+    aside = folder / f".{FILE}.part"
+    try:
+        aside.write_text(state.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        aside.replace(folder / FILE)
+    except OSError as error:
+        raise unwritable(folder / FILE, error) from error
+
+
+def read(folder: Path) -> State:
+    """Read the file of a lab that is up.
+
+    Raises:
+        SourceError: ``source.lab-down`` when no lab is up there.
+    """
+    path = folder / FILE
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise _down(f"{path} is no file of a lab")
+        state = State.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise _down(f"no lab runs in {folder}") from error
+    except (OSError, ValidationError) as error:
+        raise _down(f"{path} cannot be read") from error
+    if state.stage != "up":
+        raise _down(f"the lab in {folder} was not brought up to its end")
+    return state
+
+
+def _down(message: str) -> SourceError:
+    return SourceError("source.lab-down", message, "start it with weftline lab up PLACE")
