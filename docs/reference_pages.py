@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -38,12 +39,21 @@ def command_page() -> str:
     """Describe every command, its arguments and its options."""
     group = cast("Any", typer.main.get_command(app))
     parts = ["# Commands\n", f"{group.help}\n", "`weftline <verb> [PLACE] [--json] [--quiet] [--no-color]`\n"]
-    for name, command in group.commands.items():
+    for name, command in list_commands(group):
         parts += [f"## {name}\n", f"{inspect.cleandoc(command.help or '')}\n"]
         rows = [describe_parameter(parameter) for parameter in command.params if not parameter.hidden]
         if rows:
             parts += ["| argument | meaning | default |\n|---|---|---|\n" + "\n".join(rows) + "\n"]
     return "\n".join(parts)
+
+
+def list_commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every command with its name, those of a group with the name of the group before."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from list_commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
 
 
 def describe_parameter(parameter: Any) -> str:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(console|lab)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""Blocks of ``lab`` start real programs, and run where those are installed."""
 NAMED = re.compile(r"^```(?:yaml|text)\n(# (\S+\.\w+)\n.*?)^```$", re.MULTILINE | re.DOTALL)
 WEFTLINE = re.compile(r"(?:\.venv/bin/)?weftline\b(.*)")
 STATUS = re.compile(r"\s+# exit (\d+)$")
@@ -103,7 +104,7 @@ def renew(page: str) -> str:
 
     def fill(block: re.Match[str]) -> str:
         lines: list[str] = []
-        for step in read_steps(block[1]):
+        for step in read_steps(block[2]):
             status, printed = run(step)
             if status != step.status:
                 sys.stderr.write(f"{step.line}: left with {status}\n" + "\n".join(printed) + "\n")
@@ -111,7 +112,7 @@ def renew(page: str) -> str:
                 sys.stderr.write(f"{step.line}: quoted in part, and no longer true\n")
             is_whole = bool(step.quoted) and LEFT_OUT not in step.quoted
             lines += [step.line, *(printed if is_whole else step.quoted)]
-        return "```console\n" + "\n".join(lines) + "\n```"
+        return f"```{block[1]}\n" + "\n".join(lines) + "\n```"
 
     return FENCE.sub(fill, page)
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.architecture import console, source
+from tests.lab.conftest import IS_ABSENT
+from weftline.cli.main import call
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -50,12 +52,30 @@ def test_commands_run_and_print_what_is_quoted(page: Page, tmp_path: Path, monke
     """
     console.prepare(tmp_path, page.path.read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
-    for block in page.blocks("console"):
-        for step in console.read_steps(block):
-            status, printed = console.run(step)
-            shown = "\n".join(printed)
-            assert status == step.status, f"{step.line}\n{shown}"
-            assert console.agrees(step.quoted, printed), f"{step.line} prints something else than is quoted:\n{shown}"
+    run_blocks(page.blocks("console"))
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(IS_ABSENT, reason="opensm, ibsim-utils or infiniband-diags is not installed")
+@pytest.mark.parametrize("page", with_blocks("lab"))
+def test_labs_run_and_print_what_is_quoted(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of ``lab`` are like those of ``console``; what they start is stopped, whatever happened."""
+    console.prepare(tmp_path, page.path.read_text(encoding="utf-8"))
+    monkeypatch.chdir(tmp_path)
+    try:
+        run_blocks(page.blocks("lab"))
+    finally:
+        for example in sorted((tmp_path / "examples").glob("*.yaml")):
+            assert call(["lab", "down", "--quiet", str(example)]) == 0
+
+
+def run_blocks(blocks: list[str]) -> None:
+    """Run the commands of blocks in order, in the current folder."""
+    for step in (step for block in blocks for step in console.read_steps(block)):
+        status, printed = console.run(step)
+        shown = "\n".join(printed)
+        assert status == step.status, f"{step.line}\n{shown}"
+        assert console.agrees(step.quoted, printed), f"{step.line} prints something else than is quoted:\n{shown}"
 
 
 def test_a_wrong_quotation_is_found() -> None:

@@ -1,0 +1,199 @@
+"""Labs: a declared fabric made to run here, read back, disturbed and stopped."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from weftline.app.check import Checked, check
+from weftline.app.pipeline import Progress, Proved, Routed, run_to_proofs, silent
+from weftline.app.render import render_proved
+from weftline.app.workspace import open_place
+from weftline.drivers import DRIVERS
+from weftline.errors import ArtifactError, CapabilityError, Problem, UsageError
+from weftline.labs import LABS
+from weftline.model.artifact import ArtifactSet
+from weftline.model.driver import Readback
+from weftline.model.driver import Rendered as RenderedSubnet
+from weftline.model.lab import Injection, Lab, LabDesign, LabFault, LabProcess, LabStatus, LabSubnet
+from weftline.model.observed import ObservedConfig
+from weftline.vendors import VENDORS
+
+FOLDER = "lab"
+OPTIONS = "opensm.conf"
+"""File of a subnet manager whose options the driver has to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A lab that runs, and what was read back from it; the proofs alone where a claim stood in the way."""
+
+    proved: Proved
+    lab: Lab
+    status: LabStatus | None
+    readbacks: tuple[Readback, ...]
+    drift: tuple[Problem, ...]
+    """Why the comparison is not with what the lab was started from."""
+    seconds: dict[str, float]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether everything runs as it is rendered."""
+        return self.status is not None and not self.drift and all(readback.is_equal for readback in self.readbacks)
+
+
+def bring_up(place: Path, name: str | None = None, progress: Progress = silent) -> Looked:
+    """Prove, render, start and read back; nothing is started where a required claim is not proved.
+
+    Raises:
+        EnactError: when the programs do not come up with what was rendered.
+    """
+    begin = time.monotonic()
+    checked = check(place)
+    lab = _choose(checked, name)
+    _check_programs(lab)
+    proved = run_to_proofs(place, progress)
+    artifacts = render_proved(proved, None, progress=progress, to_disk=False).artifacts
+    if artifacts is None:
+        return Looked(proved, lab, None, (), (), {})
+    design = _design(proved.routed, artifacts, lab)
+    prepared = time.monotonic()
+    status = lab.up(design, lab_folder(place), progress)
+    started = time.monotonic()
+    readbacks = _read_back(lab, status, proved.routed, artifacts, progress)
+    seconds = {"prepare": prepared - begin, **status.seconds, "read-back": time.monotonic() - started}
+    return Looked(proved, lab, status, readbacks, (), seconds)
+
+
+def verify(place: Path, progress: Progress = silent) -> Looked:
+    """Hold a lab that runs against what the declaration says now.
+
+    Raises:
+        SourceError: when no lab runs, or one of its programs is gone.
+    """
+    checked = check(place)
+    lab = _choose(checked, None)
+    status = lab.verify(lab_folder(place))
+    proved = run_to_proofs(place, progress)
+    artifacts = _render_unproved(proved, progress)
+    begin = time.monotonic()
+    readbacks = _read_back(lab, status, proved.routed, artifacts, progress)
+    drift = () if status.of == proved.routed.routes.digest else (_drift(),)
+    return Looked(proved, lab, status, readbacks, drift, {"read-back": time.monotonic() - begin})
+
+
+def _drift() -> Problem:
+    return Problem(
+        "enact.lab-drift",
+        "the declaration has changed since the lab was started",
+        "weftline lab up PLACE starts it anew",
+    )
+
+
+def disturb(place: Path, injection: Injection, progress: Progress = silent) -> LabFault:
+    """Put a fault into a lab that runs."""
+    checked = check(place)
+    lab = _choose(checked, None)
+    lab.verify(lab_folder(place))
+    proved = run_to_proofs(place, progress)
+    artifacts = _render_unproved(proved, progress)
+    return lab.inject(_design(proved.routed, artifacts, lab), lab_folder(place), injection)
+
+
+def _render_unproved(proved: Proved, progress: Progress) -> ArtifactSet:
+    """Render what the declaration says now, to look at a lab or to disturb it: nothing is deployed by that."""
+    artifacts = render_proved(proved, None, force=True, progress=progress, to_disk=False).artifacts
+    return artifacts if artifacts is not None else ArtifactSet(proved.routed.routes.digest, ())
+
+
+def heal(place: Path) -> tuple[LabFault, ...]:
+    """Take every fault out of a lab."""
+    lab = _choose(check(place), None)
+    lab.verify(lab_folder(place))
+    return lab.heal(lab_folder(place))
+
+
+def take_down(place: Path) -> tuple[LabProcess, ...]:
+    """Stop every program of the lab of a place, whatever state it is in; the declaration need not be sound."""
+    folder = lab_folder(place)
+    if not folder.parent.is_dir():
+        return ()
+    return tuple(process for lab in LABS.values() for process in lab.down(folder))
+
+
+def lab_folder(place: Path) -> Path:
+    """Say where the lab of a place stands."""
+    return open_place(place).folder / FOLDER
+
+
+def parse_counter(text: str) -> tuple[str, int]:
+    """Read ``symbol=120``.
+
+    Raises:
+        UsageError: ``usage.counter``.
+    """
+    name, _, value = text.partition("=")
+    if not name or not value.isascii() or not value.isdigit() or len(value) > 10:
+        raise UsageError("usage.counter", f"{text[:40]!r} is no counter with its value", "write it as symbol=120")
+    return name, int(value)
+
+
+def _choose(checked: Checked, name: str | None) -> Lab:
+    technology = checked.technology.name
+    fitting = [lab for lab in LABS.values() if technology in lab.technologies]
+    if name is not None and name not in LABS:
+        raise UsageError("usage.lab", f"{name[:40]!r} is no lab", f"labs: {', '.join(LABS)}")
+    chosen = [lab for lab in fitting if name in {None, lab.name}]
+    if not chosen:
+        raise CapabilityError(
+            "capability.no-lab",
+            f"no lab {'called ' + name + ' ' if name else ''}runs a fabric of technology {technology}",
+            f"labs run: {', '.join(sorted({word for lab in LABS.values() for word in lab.technologies}))}",
+        )
+    return chosen[0]
+
+
+def _check_programs(lab: Lab) -> None:
+    problems = (*lab.problems(), *DRIVERS[lab.driver].problems())
+    if problems:
+        first = problems[0]
+        raise ArtifactError(first.code, first.message, first.hint, problems=problems)
+
+
+def _design(routed: Routed, artifacts: ArtifactSet, lab: Lab) -> LabDesign:
+    files: dict[str, dict[str, bytes]] = {}
+    for artifact in artifacts.artifacts:
+        if artifact.vendor == lab.driver:
+            files.setdefault(artifact.device, {})[artifact.path.rpartition("/")[2]] = artifact.content
+    subnets = tuple(LabSubnet(name, plane, files[name]) for plane, name in enumerate(sorted(files, key=_number)))
+    return LabDesign(routed.routes.digest, routed.built.fabric, routed.addresses, subnets)
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("-")[2])
+
+
+def _read_back(
+    lab: Lab, status: LabStatus, routed: Routed, artifacts: ArtifactSet, progress: Progress
+) -> tuple[Readback, ...]:
+    """Read every subnet and hold it against what its rendered files say."""
+    driver = DRIVERS[lab.driver]
+    design = _design(routed, artifacts, lab)
+    own = ArtifactSet(artifacts.of, tuple(item for item in artifacts.artifacts if item.vendor == lab.driver))
+    configs: dict[str, ObservedConfig] = {config.device: config for config in VENDORS[lab.driver].observe(own)}
+    found: list[Readback] = []
+    for subnet, access in zip(design.subnets, status.accesses, strict=True):
+        progress(f"reading back {subnet.name}", None)
+        options = _read_options(subnet.files.get(OPTIONS, b""))
+        state = driver.read_state(access, driver.wants_lanes(options))
+        config = configs[subnet.name]
+        rendered = RenderedSubnet(config, options, design.fabric, design.addresses, subnet.plane)
+        found.append(driver.compare(rendered, state, access.entry))
+    return tuple(found)
+
+
+def _read_options(content: bytes) -> dict[str, str]:
+    lines = (line.strip() for line in content.decode("utf-8", "replace").split("\n"))
+    pairs = (line.partition(" ") for line in lines if line and not line.startswith("#"))
+    return {name: value.strip() for name, _, value in pairs}

@@ -1,0 +1,53 @@
+"""The JSON of a lab: its programs, its faults, and what was read back."""
+
+from __future__ import annotations
+
+from weftline.app.lab import Looked
+from weftline.app.views.failure import view_problem
+from weftline.app.views.proof import view_report
+from weftline.model.driver import Readback
+from weftline.model.lab import LabFault, LabProcess
+
+
+def view_looked(looked: Looked) -> dict[str, object]:
+    """Show a lab and every difference between what was rendered and what runs."""
+    status = looked.status
+    return {
+        "schema": "weftline/lab/1",
+        "lab": looked.lab.name,
+        "of": looked.proved.routed.routes.digest,
+        "running": status is not None,
+        "equal": looked.is_equal,
+        "folder": None if status is None else str(status.folder),
+        "processes": [] if status is None else [view_process(process) for process in status.processes],
+        "faults": [] if status is None else [view_fault(fault) for fault in status.faults],
+        "subnets": [view_readback(readback) for readback in looked.readbacks],
+        "problems": [view_problem(problem) for problem in (*looked.drift, *(status.problems if status else ()))],
+        "seconds": {name: round(value, 3) for name, value in looked.seconds.items()},
+        "proofs": None if status is not None else view_report(looked.proved.report),
+    }
+
+
+def view_process(process: LabProcess) -> dict[str, object]:
+    """Show one program."""
+    return {"name": process.name, "subnet": process.subnet, "pid": process.pid, "running": process.is_running}
+
+
+def view_fault(fault: LabFault) -> dict[str, object]:
+    """Show one fault."""
+    return {"kind": fault.kind, "subject": fault.subject}
+
+
+def view_readback(readback: Readback) -> dict[str, object]:
+    """Show what was compared in one subnet, and what differs."""
+    return {
+        "subnet": readback.subnet,
+        "equal": readback.is_equal,
+        "compared": dict(readback.compared),
+        "differing": dict(readback.differing),
+        "differences": [
+            {"kind": one.kind, "subject": one.subject, "rendered": one.rendered, "running": one.running}
+            for one in readback.differences
+        ],
+        "notes": list(readback.notes),
+    }

@@ -1,0 +1,128 @@
+"""The verbs of a lab: the declared fabric made to run on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from weftline.cli.options import Json, NoColor, Place, Quiet
+
+LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-003/33~spine-01/3 or leaf-003/33.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group and its verbs."""
+    lab = typer.Typer(no_args_is_help=True, help="Make the declared fabric run here under its real manager.")
+    for verb in (up, verify, break_, miscable, degrade, heal, down):
+        lab.command(verb.__name__.rstrip("_"))(verb)
+    app.add_typer(lab, name="lab")
+
+
+def up(
+    place: Place,
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="NAME", help="Which lab; without it the one for the technology.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Start the fabric and read back that it runs as rendered; exit 5 with the difference when it does not."""
+    from weftline.app.lab import bring_up
+    from weftline.cli import labs
+    from weftline.cli.output import show_progress
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        looked = bring_up(place, lab, progress)
+    return labs.show_looked(looked, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def verify(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+    """Read the running fabric and name everything that is not as rendered; exit 5 when something is not."""
+    from weftline.app.lab import verify as verify_place
+    from weftline.cli import labs
+    from weftline.cli.output import show_progress
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        looked = verify_place(place, progress)
+    return labs.show_looked(looked, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def break_(
+    place: Place,
+    subject: Annotated[str, typer.Argument(metavar="LINK|SWITCH|HOST", help="What loses its cables.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Take a link, a switch or a host out of the running fabric."""
+    from weftline.model.lab import Injection
+
+    return _disturb(place, Injection("break", (subject,)), as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def miscable(
+    place: Place,
+    first: Annotated[str, typer.Argument(metavar="A", help="A link.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The link that it changes its far end with.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Exchange the far ends of two links."""
+    from weftline.model.lab import Injection
+
+    return _disturb(place, Injection("miscable", (first, second)), as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def degrade(
+    place: Place,
+    link: LinkName,
+    counter: Annotated[
+        str,
+        typer.Option(
+            "--counter",
+            metavar="NAME=VALUE",
+            help="symbol, recovery, downed, receive, discard or wait, with the value that it shows.",
+        ),
+    ],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Let a port show errors; the link is named from the end that shows them."""
+    from weftline.app.lab import parse_counter
+    from weftline.model.lab import Injection
+
+    name, value = parse_counter(counter)
+    injection = Injection("degrade", (link,), name, value)
+    return _disturb(place, injection, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def heal(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+    """Take every fault out again."""
+    from weftline.app.lab import heal as heal_place
+    from weftline.cli import labs
+
+    return labs.show_faults(heal_place(place), "healed", as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def down(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+    """Stop the fabric and everything that belongs to it."""
+    from weftline.app.lab import take_down
+    from weftline.cli import labs
+
+    return labs.show_stopped(take_down(place), as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def _disturb(place: Place, injection: object, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+    from weftline.app.lab import disturb
+    from weftline.cli import labs
+    from weftline.cli.output import show_progress
+    from weftline.model.lab import Injection
+
+    assert isinstance(injection, Injection)  # noqa: S101  (typed late, so that --help stays quick)
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        fault = disturb(place, injection, progress)
+    return labs.show_faults((fault,), "done", as_json=as_json, quiet=quiet, no_color=no_color)

@@ -1,0 +1,106 @@
+"""What the verbs of a lab print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from weftline.cli.layout import print_rows
+from weftline.cli.output import clean, make_console, print_json, print_warnings
+from weftline.errors import EXIT_CHANGE_FAILED, EXIT_DONE, EXIT_NO
+
+if TYPE_CHECKING:
+    from weftline.app.lab import Looked
+    from weftline.model.driver import Readback
+    from weftline.model.lab import LabFault, LabProcess
+
+MAX_SHOWN = 10
+"""Differences of one kind that are printed before the rest is only counted."""
+KINDS = {
+    "node": "devices",
+    "link": "links",
+    "address": "addresses",
+    "entry": "table entries",
+    "keys": "partition key tables",
+    "lanes": "lane tables",
+    "arbitration": "arbitration tables",
+    "silence": "questions without an answer",
+}
+
+
+def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+    """Print what runs, what was compared and every difference."""
+    from weftline.app.views.lab import view_looked
+
+    status = EXIT_DONE if looked.is_equal else EXIT_CHANGE_FAILED
+    if looked.status is None or (looked.is_equal and not looked.proved.report.is_accepted):
+        status = EXIT_NO
+    if as_json:
+        print_json(view_looked(looked))
+        return status
+    console = make_console(no_color=no_color)
+    if looked.status is None:
+        from weftline.cli.layout import print_proofs
+
+        print_proofs(console, looked.proved.report)
+        console.print("nothing was started: a required claim is not proved")
+        return status
+    print_warnings((*looked.drift, *looked.status.problems))
+    rows: dict[str, object] = {"lab": f"{looked.lab.name} in {looked.status.folder}"}
+    if not quiet:
+        rows["programs"] = ", ".join(f"{one.name} {one.pid}" for one in looked.status.processes)
+        rows["seconds"] = ", ".join(f"{name} {value:.2f}" for name, value in looked.seconds.items())
+    if looked.status.faults:
+        rows["faults"] = ", ".join(f"{fault.kind} {fault.subject}" for fault in looked.status.faults)
+    print_rows(console, rows)
+    for readback in looked.readbacks:
+        for line in list_readback(readback):
+            console.print(clean(line))
+    if not looked.proved.report.is_accepted:
+        console.print("the declaration has a required claim that is not proved: weftline prove shows it")
+    if not looked.is_equal:
+        console.print("next: the lab stands as it is; weftline lab up starts it anew, weftline lab down stops it")
+    return status
+
+
+def list_readback(readback: Readback) -> Iterator[str]:
+    """Write what was compared in one subnet, then every difference, the first few of each kind."""
+    compared = ", ".join(f"{many:,} {KINDS[kind]}" for kind, many in readback.compared.items())
+    total = sum(readback.differing.values())
+    verdict = "equal to what was rendered" if readback.is_equal else f"{total:,} differ from what was rendered"
+    yield f"{readback.subnet}: {compared} read back: {verdict}"
+    yield from (f"  {note}" for note in readback.notes)
+    for kind, many in readback.differing.items():
+        alike = [one for one in readback.differences if one.kind == kind]
+        for one in alike[:MAX_SHOWN]:
+            yield f"  {kind}: {one.subject}: rendered {one.rendered}, running {one.running}"
+        if many > MAX_SHOWN:
+            yield f"  {kind}: and {many - MAX_SHOWN:,} more; --json prints them"
+
+
+def show_faults(faults: tuple[LabFault, ...], word: str, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+    """Say which faults were put in or taken out."""
+    if as_json:
+        from weftline.app.views.lab import view_fault
+
+        print_json({"schema": "weftline/lab-faults/1", "done": word, "faults": [view_fault(one) for one in faults]})
+    elif not quiet:
+        console = make_console(no_color=no_color)
+        for fault in faults:
+            console.print(f"{word}: {fault.kind} {fault.subject}")
+        if not faults:
+            console.print("there was no fault")
+    return EXIT_DONE
+
+
+def show_stopped(processes: tuple[LabProcess, ...], *, as_json: bool, quiet: bool, no_color: bool) -> int:
+    """Say which programs were stopped."""
+    if as_json:
+        from weftline.app.views.lab import view_process
+
+        stopped = [{**view_process(one), "running": False} for one in processes]
+        print_json({"schema": "weftline/lab-down/1", "stopped": stopped})
+    elif not quiet:
+        words = ", ".join(f"{one.name} {one.pid}" for one in processes)
+        make_console(no_color=no_color).print(f"stopped {words}" if words else "no lab was running")
+    return EXIT_DONE
