@@ -54,6 +54,8 @@ class Node:
     ports: int
     entry: int
     key_blocks: int
+    port_key_blocks: int = 0
+    """Blocks of partition keys at each port of a switch, which enforces by them."""
 
 
 @dataclass(slots=True)
@@ -69,6 +71,11 @@ class Question:
     kept: int = 0
     """The modifier under which the answer is kept; that of an adapter is completed by its port."""
     tries: int = 0
+
+
+def is_up(port_info: bytes) -> bool:
+    """Tell whether something stands behind a port. IBTA vol 1, 14.2.5.6."""
+    return port_info[32] & 0x0F >= 2
 
 
 @dataclass(slots=True)
@@ -100,12 +107,14 @@ class Walk:
         self.keep(node.guid, question.attribute, question.kept, data)
         if question.attribute == SWITCH_INFO:
             top = int.from_bytes(data[6:8], "big")
-            enforced = -(-int.from_bytes(data[14:16], "big") // KEYS_PER_BLOCK)
+            node.port_key_blocks = -(-int.from_bytes(data[14:16], "big") // KEYS_PER_BLOCK)
             for block in range(top // LIDS_PER_BLOCK + 1):
                 self.ask(node, FORWARDING, block)
             for port in range(node.ports + 1):
-                self._ask_port(node, port, node.key_blocks if port == 0 else enforced)
+                self.ask(node, PORT_INFO, port)
         elif question.attribute == PORT_INFO:
+            if node.is_switch:
+                self._ask_port(node, question.kept, data)
             self._ask_weights(node, question.kept, data, question.path)
             self._follow(node, question.kept, data)
 
@@ -144,19 +153,19 @@ class Walk:
         if self.lanes:
             self.ask(node, SL_TO_VL, 0, path=path, kept=port)
 
-    def _ask_port(self, node: Node, port: int, key_blocks: int) -> None:
-        """Ask a switch about one of its ports; its port 0 is the way to itself."""
-        self.ask(node, PORT_INFO, port)
-        for block in range(key_blocks):
-            self.ask(node, PKEY_TABLE, port << 16 | block)
-        if not self.lanes or port == 0:
+    def _ask_port(self, node: Node, port: int, data: bytes) -> None:
+        """Ask a switch about a port that is up; its port 0 is the way to itself."""
+        if port and not is_up(data):
             return
-        for entry in range(1, node.ports + 1):
-            self.ask(node, SL_TO_VL, entry << 8 | port)
+        for block in range(node.port_key_blocks if port else node.key_blocks):
+            self.ask(node, PKEY_TABLE, port << 16 | block)
+        if self.lanes and port:
+            for entry in range(1, node.ports + 1):
+                self.ask(node, SL_TO_VL, entry << 8 | port)
 
     def _ask_weights(self, node: Node, port: int, data: bytes, path: bytes) -> None:
         """Ask for the parts of the arbitration table that a port has: two for high, two for low priority."""
-        if not self.lanes or (node.is_switch and port == 0):
+        if not self.lanes or (node.is_switch and not (port and is_up(data))):
             return
         high, low = data[38], data[39]
         for part, is_there in ((1, low > 0), (2, low > ENTRIES_PER_PART), (3, high > 0), (4, high > ENTRIES_PER_PART)):
@@ -165,9 +174,8 @@ class Walk:
 
     def _follow(self, node: Node, port: int, data: bytes) -> None:
         """Ask what stands behind a port that is up; datagrams leave an adapter only where the walk began."""
-        is_up = data[32] & 0x0F >= 2
         leads_on = (node.is_switch and port > 0) or (node.path == b"" and port == node.entry)
-        if is_up and leads_on and len(node.path) < MAX_HOPS:
+        if is_up(data) and leads_on and len(node.path) < MAX_HOPS:
             self.waiting.append(Question(None, node.path + bytes([port]), NODE_INFO, 0, (node.guid, port)))
 
 
