@@ -1,0 +1,66 @@
+"""How long a fabric takes to run under a real OpenSM, and to be read back; nothing where that is not installed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.measure import OUT, ROOT, Figure
+
+DECLARATION = """\
+fabric:
+  name: lab-{hosts}
+technology: infiniband
+hosts:
+  count: {hosts}
+  gpus: 1
+  rails: 1
+  rate_gbps: 200
+  unit_size: 18
+topology:
+  kind: fat-tree
+  leaf: QM8700
+claims:
+  required: [reach, deadlock]
+"""
+BOUNDS = {128: (2.0, 1.0), 1728: (10.0, 5.0)}
+READ_BACK_S = 5.0
+MISSING = "artifact.program-missing"
+
+
+def run() -> list[Figure]:
+    """Bring labs up as a person does, single-port hosts, with warm caches."""
+    figures: list[Figure] = []
+    for hosts, (must, aim) in BOUNDS.items():
+        place = OUT / f"lab-{hosts}.yaml"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(DECLARATION.format(hosts=hosts), encoding="utf-8")
+        try:
+            if call("up", place).get("code") == MISSING:  # also fills the cache of compiled kernels
+                return []
+            start = time.perf_counter()
+            up = call("up", place)
+            whole = time.perf_counter() - start
+            if not up.get("equal"):
+                raise SystemExit(json.dumps(up)[:2000])
+        finally:
+            call("down", place)
+        seconds = up["seconds"]
+        started = seconds["simulator"] + seconds["manager"]
+        figures += [
+            Figure(f"lab up, {hosts:,} hosts, whole command", whole, "s", must=must, aim=aim),
+            Figure(f"lab up, {hosts:,} hosts, ibsim and OpenSM to SUBNET UP", started, "s"),
+            Figure(f"lab, {hosts:,} hosts, everything read back", seconds["read-back"], "s", must=READ_BACK_S),
+        ]
+    return figures
+
+
+def call(verb: str, place: Path) -> dict[str, Any]:
+    """Run one verb of the lab in a process of its own."""
+    command = [sys.executable, "-m", "weftline", "lab", verb, str(place), "--json"]
+    done = subprocess.run(command, check=False, capture_output=True, cwd=ROOT, text=True)
+    return json.loads(done.stdout)
