@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parent))
 
 import reference_pages
+from pygments.lexers.shell import BashSessionLexer
 
 import weftline
 
@@ -35,7 +36,8 @@ html_last_updated_fmt = None
 
 
 def setup(app: Sphinx) -> None:
-    """Write the pages that come from the code before Sphinx looks for pages."""
+    """Write the pages that come from the code before Sphinx looks for pages; blocks of a lab are shell sessions."""
+    app.add_lexer("lab", BashSessionLexer)
     app.connect("config-inited", write_reference)
 
 

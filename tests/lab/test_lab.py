@@ -6,13 +6,14 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import hold, refused, run, start
+from tests.cli.running import COMMAND, environment, hold, refused, run, start
 from tests.lab.conftest import SMALL, Place, make_place
 from weftline.app.lab import lab_folder
 from weftline.drivers.opensm.reading import read_state
@@ -243,6 +244,45 @@ def test_lanes_are_read_back(place: Place, monkeypatch: pytest.MonkeyPatch) -> N
     assert {one["kind"] for one in place.differences(ran)} == {"lanes"}
 
 
+TWO_PLANES = """\
+fabric:
+  name: two-planes
+technology: infiniband
+hosts:
+  count: 8
+  part: DGX-H100
+  nic: ConnectX-6
+  gpus: 2
+  rails: 2
+  rate_gbps: 200
+  unit_size: 4
+  extra_endpoints:
+    - {name: ufm, ports: 2}
+topology:
+  kind: rail-optimised
+  planes: 2
+routing:
+  lmc: 1
+claims:
+  required: [reach, deadlock]
+"""
+
+
+def test_each_plane_runs_as_a_subnet(tmp_path: Path) -> None:
+    """With an extra endpoint of two ports as the manager's, and two addresses per endpoint."""
+    place = make_place(tmp_path, TWO_PLANES)
+    try:
+        up = place.lab("up", "--json")
+        assert up.status == 0, up.out
+        assert [subnet["subnet"] for subnet in up.document["subnets"]] == ["subnet-1", "subnet-2"]
+        assert place.lab("break", "host-0002/nic1p2").status == 0
+        first, second = place.lab("verify", "--json").document["subnets"]
+        assert first["equal"]
+        assert {one["subject"] for one in second["differences"] if one["kind"] == "node"} == {"host-0002/nic1p2"}
+    finally:
+        assert len(place.lab("down", "--json").document["stopped"]) == 4
+
+
 @pytest.mark.slow
 def test_the_example_of_512(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "sovereign-512.yaml"
@@ -252,3 +292,28 @@ def test_the_example_of_512(root: Path, tmp_path: Path) -> None:
         assert run("lab", "verify", path).status == 0
     finally:
         assert run("lab", "down", path).status == 0
+
+
+def test_ctrl_c_while_it_starts_leaves_nothing(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    from weftline.labs.ibsim import opensm
+
+    def interrupt(*_arguments: object) -> None:
+        assert set(place.running) == {"ibsim", "opensm"}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(opensm, "wait_up", interrupt)
+    assert place.lab("up").status == 130
+    assert place.running == {}
+    refused(place.lab("verify", "--json"), 4, "source.lab-down")
+
+
+def test_kill_9_at_any_moment_of_up(place: Place) -> None:
+    """The next command finds a clean state, or says what stands."""
+    with subprocess.Popen([*COMMAND, "lab", "up", str(place.path)], env=environment(), stderr=subprocess.DEVNULL) as up:
+        wait_for(lambda: bool(place.running) or up.poll() is not None)
+        up.kill()
+    verified = place.lab("verify")
+    assert verified.status in {0, 4}
+    assert verified.status == 0 or "weftline lab up" in verified.err
+    assert place.lab("up").status == 0
+    assert set(place.running) == {"ibsim", "opensm"}

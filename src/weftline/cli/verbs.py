@@ -18,7 +18,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Declare a GPU-training fabric once; compile, route, prove, simulate and render it.",
     epilog="Start with `weftline init`, then `weftline up`. Exit statuses: 0 done, 1 your input, 2 the answer is no, "
-    "64 wrong usage, 70 our bug.",
+    "4 not reachable, 5 a change failed, 64 wrong usage, 70 our bug.",
 )
 
 
