@@ -44,8 +44,9 @@ def write(artifacts: ArtifactSet, folder: Path, *, forced: bool) -> Manifest:
             through a symbolic link, ``artifact.busy`` when another run writes there, ``artifact.unwritable`` when the
             system refuses.
     """
-    if folder.is_symlink() or folder.name in {"", ".."}:
-        folder = Path(os.path.realpath(folder))
+    with _explained(folder):
+        if folder.is_symlink() or folder.name in {"", ".."}:
+            folder = Path(os.path.realpath(folder))
     manifest = make_manifest(artifacts, forced=forced)
     with _explained(folder), _alone(folder):
         _settle(folder)
