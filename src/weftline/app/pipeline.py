@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from weftline.errors import CapabilityError, Place, SpecError
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
-from weftline.model.fabric import Fabric
+from weftline.model.fabric import Fabric, NodeKind, Tier
 from weftline.model.proof import ProofReport, ProofRules
 from weftline.model.routes import Routes
 from weftline.prove import prove
@@ -25,6 +26,7 @@ Progress = Callable[[str, float | None], None]
 """Called with what is being done and, where it is known, the share that is done (0 to 1)."""
 
 MAX_HOPS = 64
+ROUNDING = 1e-9
 NOT_ITS_SHAPE = ("capability.engine-needs-tree", "spec.roots-not-used")
 """An engine cannot route this fabric as it is declared, and another may."""
 """Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
@@ -103,9 +105,28 @@ def proof_rules(design: ResolvedSpec, fabric: Fabric) -> ProofRules:
     threshold = claims.balance_threshold
     return ProofRules(
         required=claims.required,
-        balance_threshold=design.spec.topology.oversubscription if threshold == "auto" else threshold,
+        balance_threshold=_promised_load(design, fabric) if threshold == "auto" else threshold,
         max_hops=_longest_path(fabric) if claims.max_hops == "auto" else claims.max_hops,
     )
+
+
+def _promised_load(design: ResolvedSpec, fabric: Fabric) -> float:
+    """Work out the load that the shape can promise: flows are whole, and what is not full wraps shifts in two.
+
+    Where the last unit is not full, or pods differ in size, a shift sends the hosts of one leaf to two runs of hosts,
+    each of which uses every uplink once; no tables can avoid that on a tree with as many uplinks as hosts.
+    """
+    whole = math.ceil(design.spec.topology.oversubscription - ROUNDING)
+    return float(whole if _is_even(design, fabric) else 2 * whole)
+
+
+def _is_even(design: ResolvedSpec, fabric: Fabric) -> bool:
+    """Tell whether every unit is full (or there is only one) and every pod has as many leaves as the next."""
+    hosts, unit = design.spec.hosts.count, design.unit_size
+    leaf = np.flatnonzero((fabric.node_kind == NodeKind.SWITCH) & (fabric.node_tier == Tier.LEAF))
+    pods = np.stack([fabric.node_component[leaf], fabric.node_rail[leaf], fabric.node_group[leaf]])
+    leaves = np.unique(pods, axis=1, return_counts=True)[1]
+    return (hosts <= unit or hosts % unit == 0) and int(np.ptp(leaves)) == 0
 
 
 def _longest_path(fabric: Fabric) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from weftline.app.build import build
 from weftline.app.check import check
-from weftline.app.pipeline import run_to_routes
+from weftline.app.pipeline import run_to_proofs, run_to_routes
 from weftline.errors import WeftlineError
 
 MANY = """
@@ -102,3 +102,24 @@ def test_a_cabling_list_that_is_not_there_is_blamed_on_the_line_that_names_it(tm
     assert caught.value.code == "artifact.no-place"
     assert caught.value.where is not None
     assert (caught.value.where.file, caught.value.where.line) == (str(tmp_path / "fabric.yaml"), 4)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "more", "allowed"),
+    [
+        (31, "", 1.0),
+        (64, "", 1.0),
+        (48, "", 2.0),
+        (64, "oversubscription: 1.5", 2.0),
+        (48, "oversubscription: 2", 4.0),
+        (1056, "", 2.0),
+    ],
+)
+def test_auto_allows_the_load_that_the_shape_promises(tmp_path: Path, hosts: int, more: str, allowed: float) -> None:
+    text = f"fabric: {{name: x}}\ntechnology: infiniband\nhosts: {{count: {hosts}, rails: 8, unit_size: 32}}\n"
+    proved = run_to_proofs(declare(tmp_path, f"{text}topology: {{{more}}}\n"))
+    balance = {proof.claim: proof for proof in proved.report.proofs}["balance"]
+    assert balance.detail["threshold"] == allowed
+    assert balance.bound is not None
+    assert 1 <= balance.bound <= allowed
+    assert proved.report.is_accepted
