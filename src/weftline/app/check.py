@@ -59,9 +59,9 @@ def _judge(workspace: Workspace, declaration: Declaration, catalog: Catalog) -> 
     counts = plan_counts(design)
     problems = engine_problems(design, technology)
     problems += counts if isinstance(counts, tuple) else judge_counts(design, technology, counts)
-    return (
-        problems if any(problem.is_error for problem in problems) else Checked(workspace, design, technology, problems)
-    )
+    if any(problem.is_error for problem in problems):
+        return problems
+    return Checked(workspace, design, technology, problems)
 
 
 def engine_problems(design: ResolvedSpec, technology: Technology) -> tuple[Problem, ...]:

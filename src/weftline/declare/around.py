@@ -33,12 +33,13 @@ def look_further(data: bytes, path: Path, problems: tuple[Problem, ...], judge: 
         if declaration is None:
             break
         known = {(problem.code, problem.where) for problem in found}
+        written = declaration.places.all()
         found += [
             problem
             for problem in judge(declaration)
             if (problem.code, problem.where) not in known
             and problem.where is not None
-            and problem.where.path in declaration.places.all()
+            and problem.where.path in written
             and _holder(problem) not in left_out
         ]
     return tuple(sorted(found, key=_spot))

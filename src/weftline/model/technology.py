@@ -17,10 +17,8 @@ from weftline.model.routes import Routes
 class Design:
     """How a technology names, limits and configures a fabric."""
 
-    engine: str
-    """The routing engine that ``engine: auto`` means."""
     engines: tuple[str, ...]
-    """The engines whose tables the devices can hold."""
+    """The engines whose tables the devices can hold; ``engine: auto`` means the first that can route the shape."""
     routes_to_switches: bool
     """Whether switches are destinations of the tables too."""
     count_problems: Callable[[ResolvedSpec, int, int], tuple[Problem, ...]]
@@ -29,6 +27,11 @@ class Design:
     intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]]
     vendors: tuple[str, ...]
     """Names in the table of vendors; each renders the intents of the devices that are its own."""
+
+    @property
+    def engine(self) -> str:
+        """The routing engine that ``engine: auto`` means on the shapes that the technology is built for."""
+        return self.engines[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from weftline.technologies.infiniband.limits import count_problems
 INFINIBAND = Technology(
     name="infiniband",
     design=Design(
-        engine="fat-tree",
         engines=("fat-tree", "updown"),
         routes_to_switches=True,
         count_problems=count_problems,

@@ -10,7 +10,6 @@ from weftline.technologies.roce.limits import count_problems
 ROCE = Technology(
     name="roce",
     design=Design(
-        engine="ecmp",
         engines=("ecmp",),
         routes_to_switches=False,
         count_problems=count_problems,
