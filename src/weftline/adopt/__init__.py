@@ -2,8 +2,21 @@
 
 from weftline.adopt.build import build_fabric
 from weftline.adopt.compare import compare
+from weftline.adopt.forms import FORMS, Form, find_form, recognise
 from weftline.adopt.match import match_nodes
 from weftline.adopt.read import read_discovery
+from weftline.adopt.survey import read_survey
 from weftline.adopt.tables import read_tables
 
-__all__ = ["build_fabric", "compare", "match_nodes", "read_discovery", "read_tables"]
+__all__ = [
+    "FORMS",
+    "Form",
+    "build_fabric",
+    "compare",
+    "find_form",
+    "match_nodes",
+    "read_discovery",
+    "read_survey",
+    "read_tables",
+    "recognise",
+]
