@@ -1,4 +1,4 @@
-"""A technology: four small records of data and functions, never a god-object."""
+"""A technology: a few small records of data and functions, never a god-object."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
+from weftline.model.audit import Observation
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent
@@ -49,3 +50,5 @@ class Technology:
     name: str
     design: Design
     transport: Transport
+    observation: Observation | None = None
+    """None where dumps of such a fabric are not judged yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
+from weftline.technologies.infiniband.audit import OBSERVATION
 from weftline.technologies.infiniband.intents import list_intents
 from weftline.technologies.infiniband.limits import count_problems
 
@@ -17,6 +18,7 @@ INFINIBAND = Technology(
         intents=list_intents,
         vendors=("opensm", "host"),
     ),
+    observation=OBSERVATION,
     transport=Transport(
         message_latency_us=1.9,
         message_latency_source=(

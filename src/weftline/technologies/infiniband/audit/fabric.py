@@ -1,0 +1,45 @@
+"""What stands there: nodes, links and addresses, and where the dump contradicts itself."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels.column import NIL
+from weftline.model.audit import AuditInput
+from weftline.model.fabric import NodeKind
+from weftline.model.finding import Topic, Unjudged
+from weftline.technologies.infiniband.audit.verdicts import count, from_problem, settle
+
+OF_LINKS = frozenset({"artifact.slow-link", "artifact.unknown-speed"})
+"""Problems of adoption that the topic of links shows."""
+TOPOLOGY = "ibnetdiscover > ibnetdiscover.txt, or the ibdiagnet2 output folder"
+
+
+def judge(source: AuditInput) -> Topic:
+    """Count what was found, and list what cannot be so."""
+    adoption = source.adoption
+    if adoption is None:
+        unjudged = (Unjudged("What is wired to what?", TOPOLOGY),)
+        words = "No file that could be read says what is wired to what, so that most questions stay open."
+        return Topic("fabric", "Fabric", "unknown", words, unjudged=unjudged)
+    fabric = adoption.fabric
+    kinds = {kind: int(np.count_nonzero(fabric.node_kind == kind)) for kind in NodeKind}
+    links = int(np.count_nonzero(fabric.port_peer != NIL)) // 2
+    read = {problem for part in source.survey.parts for problem in part.problems}
+    findings = [
+        from_problem(problem) for problem in adoption.problems if problem.code not in OF_LINKS and problem not in read
+    ]
+    figures = [
+        ("Hosts", f"{kinds[NodeKind.HOST]:,}"),
+        ("Endpoints", f"{int(np.count_nonzero(fabric.port_peer[fabric.endpoint_port] != NIL)):,}"),
+        ("Switches", f"{kinds[NodeKind.SWITCH]:,}"),
+        ("Links", f"{links:,}"),
+        ("Shape", fabric.shape),
+    ]
+    if kinds[NodeKind.EXTRA]:
+        figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
+    summary = f"{fabric.shape}: {adoption.shape_reason}"
+    wrong = sum(finding.severity != "note" for finding in findings)
+    if wrong:
+        summary = f"{count(wrong, 'place')} where the dump cannot be right; {summary}"
+    return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))

@@ -1,0 +1,67 @@
+"""Reach, credit loops and balance of the tables that the switches hold, and what tables of ours would do."""
+
+from __future__ import annotations
+
+from weftline.model.audit import AuditInput, Judged
+from weftline.model.finding import Finding, FindingSeverity, Topic, Unjudged
+from weftline.model.proof import Proof, Verdict
+
+TABLES = "dump_fts > lfts.txt (or ibdiagnet --routing, for ibdiagnet2.fdbs and ibdiagnet2.far)"
+_NEXT = {
+    "reach": "weftline adopt DUMP shows tables that reach every pair; a heavy sweep may mend what a fault left behind",
+    "deadlock": "choose an engine without loops: weftline lab engines DUMP shows what each engine of OpenSM would do",
+    "balance": "compare with the load of the proposed tables; uneven uplinks and missing links cost bandwidth",
+}
+
+
+def judge_reach(source: AuditInput) -> Topic:
+    """Whether every pair is delivered, without a loop."""
+    return _judge(source, "reach", "Reach", "Does every pair of endpoints reach the other?", "critical")
+
+
+def judge_deadlock(source: AuditInput) -> Topic:
+    """Whether packets can wait for each other in a circle."""
+    return _judge(source, "deadlock", "Credit loops", "Can packets wait for each other in a circle?", "critical")
+
+
+def judge_balance(source: AuditInput) -> Topic:
+    """How many flows share the busiest link; what is more than the topology forces is a warning."""
+    return _judge(source, "balance", "Balance", "How many flows share the busiest link?", "note")
+
+
+def _judge(source: AuditInput, claim: str, title: str, question: str, severity: FindingSeverity) -> Topic:
+    figures = _compare(source, claim)
+    proof = _find(source.programmed, claim)
+    if source.programmed is None or proof is None:
+        words = "No file says what the forwarding tables hold"
+        offered = _find(source.proposed, claim)
+        if offered is not None and source.proposed is not None:
+            words += f"; with tables of engine {source.proposed.routes.engine} it would be {offered.verdict}"
+        return Topic(claim, title, "unknown", words + ".", unjudged=(Unjudged(question, TABLES),), figures=figures)
+    if proof.verdict is Verdict.PROVED:
+        return Topic(claim, title, "good", proof.statement, figures=figures)
+    if proof.verdict is Verdict.UNKNOWN:
+        return Topic(
+            claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, proof.statement),), figures=figures
+        )
+    summary = proof.witness.summary if proof.witness is not None else proof.statement
+    finding = Finding(f"routing.{claim}", severity, source.programmed.routes.engine, summary, _NEXT[claim])
+    verdict = "good" if severity == "note" else "bad"
+    return Topic(claim, title, verdict, summary, (finding,), figures=figures)
+
+
+def _find(judged: Judged | None, claim: str) -> Proof | None:
+    if judged is None:
+        return None
+    return next((proof for proof in judged.report.proofs if proof.claim == claim), None)
+
+
+def _compare(source: AuditInput, claim: str) -> tuple[tuple[str, str], ...]:
+    """Put the tables that run beside those that an engine of ours would make."""
+    rows: list[tuple[str, str]] = []
+    for name, judged in (("Programmed tables", source.programmed), ("Proposed tables", source.proposed)):
+        proof = _find(judged, claim)
+        if proof is not None and judged is not None:
+            bound = "" if proof.bound is None else f", {proof.bound:,.6g} {proof.bound_name}"
+            rows.append((f"{name} ({judged.routes.engine})", f"{proof.verdict}{bound}"))
+    return tuple(rows)
