@@ -283,6 +283,32 @@ def test_each_plane_runs_as_a_subnet(tmp_path: Path) -> None:
         assert len(place.lab("down", "--json").document["stopped"]) == 4
 
 
+RAIL_ONLY = SMALL.replace("rail-optimised", "rail-only").replace("unit_size: 4", "unit_size: 8")
+
+
+def test_each_rail_of_a_rail_only_fabric_runs_as_a_subnet(tmp_path: Path) -> None:
+    place = make_place(tmp_path, RAIL_ONLY)
+    try:
+        ran = place.lab("up", "--json")
+        assert (ran.status, hold(ran.document, "lab")["equal"]) == (0, True), ran.out
+        subnets = ran.document["subnets"]
+        assert [subnet["subnet"] for subnet in subnets] == ["subnet-1-part-1", "subnet-1-part-2"]
+        assert [subnet["compared"]["node"] for subnet in subnets] == [8 + 1, 8 + 1]
+        assert [len(set(subnet["compared"])) for subnet in subnets] == [5, 5]
+        assert place.lab("break", "host-0003/nic2").status == 0
+        wait_for(lambda: place.lab("verify", "--json").status == 5)
+        first, second = place.lab("verify", "--json").document["subnets"]
+        assert (first["equal"], second["equal"]) == (True, False)
+        assert {one["subject"].split("~")[0] for one in second["differences"] if one["kind"] == "link"} == {
+            "host-0003/nic2"
+        }
+        assert place.lab("heal").status == 0
+        wait_for(lambda: place.lab("verify", "--json").status == 0)
+    finally:
+        place.lab("down")
+    assert place.running == {}
+
+
 @pytest.mark.slow
 def test_the_example_of_512(root: Path, tmp_path: Path) -> None:
     path = tmp_path / "sovereign-512.yaml"

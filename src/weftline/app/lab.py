@@ -183,8 +183,10 @@ def _read_back(
     own = ArtifactSet(artifacts.of, tuple(item for item in artifacts.artifacts if item.vendor == lab.driver))
     configs: dict[str, ObservedConfig] = {config.device: config for config in VENDORS[lab.driver].observe(own)}
     found: list[Readback] = []
-    for subnet, access in zip(design.subnets, status.accesses, strict=True):
-        progress(f"reading back {subnet.name}", None)
+    subnets = {subnet.name: subnet for subnet in design.subnets}
+    for access in status.accesses:
+        subnet = subnets[access.of or access.subnet]
+        progress(f"reading back {access.subnet}", None)
         options = _read_options(subnet.files.get(OPTIONS, b""))
         state = driver.read_state(access, driver.wants_lanes(options))
         config = configs[subnet.name]

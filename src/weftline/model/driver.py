@@ -29,6 +29,8 @@ class Access:
     """A scratch folder to run in."""
     entry: int
     """Port id (GUID) of the endpoint at which the subnet is entered; its manager runs there."""
+    of: str = ""
+    """Name of the subnet whose rendered files it runs on; empty where that is its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs import render_design
+from tests.designs import Rendered, render_design
 from weftline.errors import ArtifactError, CapabilityError, EnactError, SourceError, SpecError, UsageError
 from weftline.formats import ibnetdiscover, opensm_log
 from weftline.kernels.column import NIL
 from weftline.labs import LABS
 from weftline.labs.ibsim import faults, opensm, processes, running, simulator, state, waiting
-from weftline.labs.ibsim.topology import make_topology, name_place
+from weftline.labs.ibsim.topology import Topology, list_parts, make_topology, name_place
 from weftline.model.lab import Injection, LabDesign, LabProcess, LabSubnet
 
 MADE = render_design("infiniband", hosts=8, rails=2, unit_size=4, kind="rail-optimised")
@@ -24,6 +24,12 @@ EXTRAS = render_design("infiniband", hosts=7, rails=2, unit_size=4, kind="rail-o
 PLANES = render_design("infiniband", hosts=8, planes=2)
 DESIGN = LabDesign("d", MADE.fabric, MADE.addresses, (LabSubnet("subnet-1", 0, {}),))
 KEY = "weftline-test"
+
+
+def whole(made: Rendered, plane: int = 0) -> Topology:
+    """Write a plane that is one subnet."""
+    (part,) = list_parts(made.fabric, plane)
+    return make_topology(made.fabric, made.addresses, part)
 
 
 def guids(text: str) -> dict[str, tuple[int, list[int]]]:
@@ -43,10 +49,10 @@ def guids(text: str) -> dict[str, tuple[int, list[int]]]:
 
 
 @pytest.mark.parametrize("made", [MADE, EXTRAS, PLANES], ids=["rails", "extras", "planes"])
-def test_an_adapter_has_the_id_from_which_its_ports_follow(made: object) -> None:
+def test_an_adapter_has_the_id_from_which_its_ports_follow(made: Rendered) -> None:
     """ibsim makes the id of a port from that of its adapter and the number of the port."""
-    for plane in range(made.fabric.planes):  # type: ignore[attr-defined]
-        topology = make_topology(made.fabric, made.addresses, plane)  # type: ignore[attr-defined]
+    for plane in range(made.fabric.planes):
+        topology = whole(made, plane)
         adapters = guids(topology.text)
         assert topology.entry in adapters
         assert all(ports and set(ports) == {own} for own, ports in adapters.values())
@@ -57,28 +63,49 @@ def test_an_adapter_has_the_id_from_which_its_ports_follow(made: object) -> None
 
 def test_the_manager_stands_on_an_extra_endpoint_or_on_the_first_host() -> None:
     fabric = EXTRAS.fabric
-    topology = make_topology(fabric, EXTRAS.addresses, 0)
+    topology = whole(EXTRAS)
     assert fabric.port_name(topology.entry_port) == "ufm/1"
     assert f'"{topology.entry}"' in topology.text
-    assert MADE.fabric.port_name(make_topology(MADE.fabric, MADE.addresses, 0).entry_port) == "host-0001/nic1"
+    assert MADE.fabric.port_name(whole(MADE).entry_port) == "host-0001/nic1"
 
 
 def test_each_plane_is_a_subnet() -> None:
-    texts = [make_topology(PLANES.fabric, PLANES.addresses, plane).text for plane in range(2)]
+    texts = [whole(PLANES, plane).text for plane in range(2)]
     names = [set(re.findall(r"switchguid=0x([0-9a-f]+)", text)) for text in texts]
     assert names[0]
     assert names[0].isdisjoint(names[1])
     assert set(guids(texts[0])).isdisjoint(guids(texts[1]))
 
 
-def test_a_plane_of_several_subnets_is_refused() -> None:
+def test_a_rail_only_plane_is_a_subnet_per_rail() -> None:
     made = render_design("infiniband", hosts=16, rails=2, unit_size=4, kind="rail-only")
-    with pytest.raises(CapabilityError, match="more than one subnet") as caught:
-        make_topology(made.fabric, made.addresses, 0)
-    assert caught.value.code == "capability.lab-parts"
+    design = LabDesign("d", made.fabric, made.addresses, (LabSubnet("subnet-1", 0, {}),))
+    subnets = running.split(design)
+    assert [subnet.name for subnet in subnets] == ["subnet-1-part-1", "subnet-1-part-2"]
+    hosts = [set(guids(subnet.topology.text)) for subnet in subnets]
+    assert [len(names) for names in hosts] == [16, 16]
+    assert hosts[0].isdisjoint(hosts[1])
+    assert [made.fabric.port_name(subnet.topology.entry_port) for subnet in subnets] == [
+        "host-0001/nic1",
+        "host-0001/nic2",
+    ]
+    steps = faults._plan(design, Injection("break", ("host-0003",)))
+    assert [subnet for subnet, _, _ in steps] == [(0, 0), (0, 1)]
+
+
+def test_what_no_subnet_manager_reaches_is_refused() -> None:
     dark = replace(MADE.fabric, port_peer=MADE.fabric.port_peer * 0 + NIL)
-    with pytest.raises(CapabilityError, match="no endpoint with a cable"):
-        make_topology(dark, MADE.addresses, 0)
+    with pytest.raises(CapabilityError, match="no endpoint with a cable") as caught:
+        list_parts(dark, 0)
+    assert caught.value.code == "capability.lab-parts"
+    peer = MADE.fabric.port_peer.copy()
+    first, second = MADE.fabric.endpoint_port[:2].tolist()
+    for port in (first, second):
+        peer[peer[port]] = NIL
+    peer[first], peer[second] = second, first
+    with pytest.raises(CapabilityError, match="cabled to another endpoint") as caught:
+        list_parts(replace(MADE.fabric, port_peer=peer), 0)
+    assert caught.value.code == "capability.lab-parts"
 
 
 def test_names_of_faults() -> None:
@@ -106,7 +133,7 @@ def test_counters_hold_what_they_can() -> None:
     assert command.endswith("PortCounters.SymbolErrorCounter=65535")
     assert undo.endswith("=0")
     planes = LabDesign("d", PLANES.fabric, PLANES.addresses, ())
-    with pytest.raises(UsageError, match="different planes"):
+    with pytest.raises(UsageError, match="different subnets"):
         faults._plan(planes, Injection("miscable", ("host-0001/nic1p1", "host-0002/nic1p2")))
 
 

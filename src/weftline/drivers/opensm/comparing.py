@@ -46,6 +46,8 @@ class _Plane:
 
     rendered: Rendered
     state: SubnetState
+    manager: int
+    """Port id of the subnet manager, which says which of the separate parts of the plane this is."""
 
     @cached_property
     def ports(self) -> dict[int, Place]:
@@ -54,7 +56,9 @@ class _Plane:
         places: dict[int, Place] = {}
         own = self.rendered.plane
         in_plane = (fabric.port_plane == own) | (fabric.node_plane[fabric.port_node] == own)
-        for port in np.flatnonzero(in_plane & (fabric.port_peer != NIL)).tolist():
+        part = fabric.port_component[addresses.port_id == self.manager]
+        is_own = in_plane & np.isin(fabric.port_component, part) if len(part) else in_plane
+        for port in np.flatnonzero(is_own & (fabric.port_peer != NIL)).tolist():
             node = int(fabric.port_node[port])
             if fabric.node_kind[node] == NodeKind.SWITCH:
                 places[port] = (int(addresses.node_id[node]), int(fabric.port_number[port]))
@@ -102,7 +106,7 @@ class _Plane:
 def compare(rendered: Rendered, state: SubnetState, manager: int) -> Readback:
     """Hold everything that was read against what was rendered; ``manager`` is the port id of the subnet manager."""
     log = _Log()
-    plane = _Plane(rendered, state)
+    plane = _Plane(rendered, state, manager)
     values = rendered.config.values
     _compare_nodes(log, plane)
     _compare_links(log, plane)

@@ -8,7 +8,7 @@ from pathlib import Path
 from weftline.errors import EnactError, SpecError, UsageError
 from weftline.kernels.column import NIL
 from weftline.labs.ibsim import simulator, state
-from weftline.labs.ibsim.topology import name_place
+from weftline.labs.ibsim.topology import list_parts, name_place
 from weftline.model.fabric import Fabric
 from weftline.model.lab import Injection, LabDesign, LabFault
 
@@ -21,8 +21,8 @@ COUNTERS = {
     "wait": "PortXmitWait",
 }
 BITS = {"symbol": 16, "recovery": 8, "downed": 8, "receive": 16, "discard": 16, "wait": 32}
-Steps = list[tuple[int, str, str]]
-"""Plane, the command that puts a fault in, and the one that takes it out."""
+Steps = list[tuple[tuple[int, int], str, str]]
+"""Plane and part, the command that puts a fault in, and the one that takes it out."""
 
 
 def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
@@ -34,13 +34,13 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
     """
     with state.held(folder):
         note = state.read(folder)
-        names = {record.plane: record.name for record in note.subnets}
+        names = {(record.plane, record.part): record.name for record in note.subnets}
         steps = _plan(design, injection)
-        undo = tuple((names[plane], command) for plane, _, command in reversed(steps) if command)
+        undo = tuple((names[subnet], command) for subnet, _, command in reversed(steps) if command)
         fault = state.FaultRecord(kind=injection.kind, subject=" ".join(injection.subjects), undo=undo)
         state.write(folder, note.model_copy(update={"faults": (*note.faults, fault)}))
-        for plane, command, _ in steps:
-            simulator.tell(folder / names[plane], command)
+        for subnet, command, _ in steps:
+            simulator.tell(folder / names[subnet], command)
     return LabFault(fault.kind, fault.subject, fault.undo)
 
 
@@ -61,12 +61,13 @@ def _plan(design: LabDesign, injection: Injection) -> Steps:
     if injection.kind == "break":
         ports = find_lit_ports(fabric, injection.subjects[0])
         return [
-            (_plane(fabric, port), f"Unlink {_place(design, port)}", f"ReLink {_place(design, port)}") for port in ports
+            (_subnet(fabric, port), f"Unlink {_place(design, port)}", f"ReLink {_place(design, port)}")
+            for port in ports
         ]
     if injection.kind == "miscable":
         first, second = (_find_link(fabric, name) for name in injection.subjects)
-        if _plane(fabric, first) != _plane(fabric, second):
-            raise UsageError("usage.counter", "the two links are in different planes", "give links of one plane")
+        if _subnet(fabric, first) != _subnet(fabric, second):
+            raise UsageError("usage.counter", "the two links are in different subnets", "give links of one subnet")
         return _swap(design, first, second)
     port = _find_link(fabric, injection.subjects[0])
     name, value = injection.counter, injection.value
@@ -74,20 +75,20 @@ def _plan(design: LabDesign, injection: Injection) -> Steps:
         known = ", ".join(f"{counter} (to {2**bits - 1:,})" for counter, bits in BITS.items())
         raise UsageError("usage.counter", f"{name}={value} is no counter with a value that it can hold", known)
     word = f"PerformanceSet {_place(design, port)} PortCounters.{COUNTERS[name]}="
-    return [(_plane(fabric, port), f"{word}{value}", f"{word}0")]
+    return [(_subnet(fabric, port), f"{word}{value}", f"{word}0")]
 
 
 def _swap(design: LabDesign, first: int, second: int) -> Steps:
     """Exchange the far ends of two links."""
     fabric = design.fabric
-    plane = _plane(fabric, first)
+    subnet = _subnet(fabric, first)
     a, b = _place(design, first), _place(design, second)
     c, d = (_place(design, int(fabric.port_peer[port])) for port in (first, second))
     return [
-        (plane, f"Unlink {a}", f"Link {a} {c}"),
-        (plane, f"Unlink {b}", f"Link {b} {d}"),
-        (plane, f"Link {a} {d}", f"Unlink {a}"),
-        (plane, f"Link {b} {c}", f"Unlink {b}"),
+        (subnet, f"Unlink {a}", f"Link {a} {c}"),
+        (subnet, f"Unlink {b}", f"Link {b} {d}"),
+        (subnet, f"Link {a} {d}", f"Unlink {a}"),
+        (subnet, f"Link {b} {c}", f"Unlink {b}"),
     ]
 
 
@@ -119,9 +120,12 @@ def _find_link(fabric: Fabric, name: str) -> int:
     )
 
 
-def _plane(fabric: Fabric, port: int) -> int:
+def _subnet(fabric: Fabric, port: int) -> tuple[int, int]:
+    """Find the plane of a lit port, and the connected part of the plane."""
     plane = int(fabric.port_plane[port])
-    return plane if plane != NIL else max(int(fabric.node_plane[fabric.port_node[port]]), 0)
+    plane = plane if plane != NIL else max(int(fabric.node_plane[fabric.port_node[port]]), 0)
+    parts = list_parts(fabric, plane)
+    return plane, next((number for number, part in enumerate(parts) if part.within[port]), 0)
 
 
 def _place(design: LabDesign, port: int) -> str:

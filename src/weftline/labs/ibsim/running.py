@@ -6,14 +6,15 @@ import contextlib
 import os
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from weftline.errors import Problem, SourceError
 from weftline.formats import opensm_log
 from weftline.labs.ibsim import opensm, processes, simulator, state
-from weftline.labs.ibsim.topology import Topology, make_topology
+from weftline.labs.ibsim.topology import Topology, list_parts, make_topology
 from weftline.model.driver import Access
-from weftline.model.lab import LabDesign, LabFault, LabProcess, LabStatus, Progress
+from weftline.model.lab import LabDesign, LabFault, LabProcess, LabStatus, LabSubnet, Progress
 
 PACKAGES = {"opensm": "opensm", "ibsim": "ibsim-utils", "env": "coreutils"}
 START_S = 30.0
@@ -40,7 +41,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
     When it does not come up, everything that was started is stopped; the logs stay.
     """
     key = state.key_of(folder)
-    topologies = [make_topology(design.fabric, design.addresses, subnet.plane) for subnet in design.subnets]
+    subnets = split(design)
     with state.held(folder):
         progress("clearing what an earlier lab left", None)
         _stop(key)
@@ -50,7 +51,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
         except OSError as error:
             raise state.unwritable(folder, error) from error
         try:
-            return _start(design, topologies, folder, progress)
+            return _start(design, subnets, folder, progress)
         except BaseException as error:
             _stop(key)
             if isinstance(error, OSError):
@@ -58,17 +59,45 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
             raise
 
 
-def _start(design: LabDesign, topologies: list[Topology], folder: Path, progress: Progress) -> LabStatus:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One subnet to run: what was rendered for it, and the part of the fabric that it is."""
+
+    name: str
+    rendered: LabSubnet
+    part: int
+    topology: Topology
+
+
+def split(design: LabDesign) -> list[Running]:
+    """Make a subnet of each connected part of each plane; the parts of one plane run on the same files.
+
+    A rail-only plane has a part per rail. The files of its manager know the switches and ports of all parts, and
+    OpenSM passes over those that it does not find.
+    """
+    found: list[Running] = []
+    for subnet in design.subnets:
+        parts = list_parts(design.fabric, subnet.plane)
+        for number, part in enumerate(parts):
+            name = subnet.name if len(parts) == 1 else f"{subnet.name}-part-{number + 1}"
+            found.append(Running(name, subnet, number, make_topology(design.fabric, design.addresses, part)))
+    return found
+
+
+def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Progress) -> LabStatus:
     key = state.key_of(folder)
+    topologies = [subnet.topology for subnet in subnets]
     records = [
         state.SubnetRecord(
             name=subnet.name,
-            plane=subnet.plane,
+            of=subnet.rendered.name,
+            plane=subnet.rendered.plane,
+            part=subnet.part,
             socket=f"{key}-{index + 1}",
-            host=topology.entry,
-            entry=int(design.addresses.port_id[topology.entry_port]),
+            host=subnet.topology.entry,
+            entry=int(design.addresses.port_id[subnet.topology.entry_port]),
         )
-        for index, (subnet, topology) in enumerate(zip(design.subnets, topologies, strict=True))
+        for index, subnet in enumerate(subnets)
     ]
     note = state.State(of=design.of, stage="starting", subnets=tuple(records))
     state.write(folder, note)
@@ -85,8 +114,8 @@ def _start(design: LabDesign, topologies: list[Topology], folder: Path, progress
     simulated = time.monotonic()
     progress("waiting for OpenSM", None)
     managers = [
-        opensm.start(folder / record.name, key, record, subnet.files)
-        for record, subnet in zip(records, design.subnets, strict=True)
+        opensm.start(folder / record.name, key, record, subnet.rendered.files)
+        for record, subnet in zip(records, subnets, strict=True)
     ]
     started += managers
     for process in managers:
@@ -136,7 +165,7 @@ def _describe(folder: Path, note: state.State) -> LabStatus:
         place = folder / record.name
         _sweep(place)
         accesses.append(
-            Access(record.name, opensm.make_environment(record), opensm.find_library(), place, record.entry)
+            Access(record.name, opensm.make_environment(record), opensm.find_library(), place, record.entry, record.of)
         )
         facts = opensm_log.parse(_read_end(place / opensm.LOG))
         if facts.errors:

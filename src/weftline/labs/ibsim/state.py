@@ -29,7 +29,11 @@ class SubnetRecord(Record):
     """One subnet: its socket, and the adapter at which it is entered."""
 
     name: str
+    of: str
+    """Name of the subnet whose rendered files it runs on."""
     plane: int
+    part: int
+    """Which of the connected parts of its plane it is."""
     socket: str
     host: str
     entry: int
@@ -55,7 +59,7 @@ class FaultRecord(Record):
 class State(Record):
     """The whole file."""
 
-    schema_name: Literal["weftline/lab-state/1"] = "weftline/lab-state/1"
+    schema_name: Literal["weftline/lab-state/2"] = "weftline/lab-state/2"
     of: str
     stage: Literal["starting", "up"]
     subnets: tuple[SubnetRecord, ...]

@@ -1,23 +1,26 @@
-"""The part of a fabric that is one subnet, as ibsim takes it."""
+"""The parts of a fabric that are one subnet each, and what ibsim reads of them."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.errors import CapabilityError
 from weftline.formats import topology
-from weftline.kernels.column import NIL
+from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric, NodeKind
 
 TOO_NEW = re.compile(r"\b(\d+x)(?:NDR|XDR)\b")
 """Speeds that ibsim 0.10 does not know; such links run as HDR, and rates are not what the lab is for."""
 _ADAPTER = re.compile(r"caguid=0x[0-9a-f]+\n(Ca\t[^\n]*\n)\[(\d+)\]\(([0-9a-f]+)\)")
-_PORT_LINE = re.compile(r"^\[\d+\]\(([0-9a-f]+)\)")
+MAX_NAME = 40
+"""Characters of a name that are written: ibsim holds 63 of a description, and reads 255 of a line."""
+NOT_IN_QUOTES = {ord(letter): "_" for letter in '"\\\n\r\t'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +37,86 @@ class Topology:
     """Port of the fabric at which it runs."""
 
 
-def make_topology(fabric: Fabric, addresses: Addresses, plane: int) -> Topology:
-    """Write one plane; the subnet manager stands on the first extra endpoint, or on the first host.
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Switches of one plane that are joined to each other, with what hangs on them: a subnet of its own."""
+
+    plane: int
+    within: NDArray[np.bool_]
+    """Per port of the fabric whether it belongs to the part."""
+    entry_port: int
+    """Where its subnet manager runs: the first extra endpoint with a cable, or the first host."""
+
+
+def list_parts(fabric: Fabric, plane: int) -> tuple[Part, ...]:
+    """List the parts of a plane that hold an endpoint, in the order of their first endpoints.
 
     Raises:
-        CapabilityError: ``capability.lab-parts`` when a port of the plane cannot be reached from there.
+        CapabilityError: ``capability.lab-parts`` when there is none, or an endpoint is cabled to an endpoint.
     """
-    entry = _choose_entry(fabric, plane)
-    _check_reach(fabric, plane, entry)
-    blocks = _cut_plane(topology.write(fabric, addresses), fabric, addresses, plane)
-    text = TOO_NEW.sub(r"\1HDR", "\n".join(blocks))
+    ports = fabric.endpoint_port
+    lit = ports[(fabric.port_plane[ports] == plane) & (fabric.port_peer[ports] != NIL)]
+    if not len(lit):
+        raise CapabilityError(
+            "capability.lab-parts", f"plane {plane + 1} has no endpoint with a cable", "declare hosts in it"
+        )
+    far = fabric.port_node[fabric.port_peer[lit]]
+    loose = lit[fabric.node_kind[far] != NodeKind.SWITCH]
+    if len(loose):
+        raise CapabilityError(
+            "capability.lab-parts",
+            f"{fabric.port_name(int(loose[0]))} is cabled to another endpoint and to no switch, so that no subnet "
+            "manager of a switched subnet reaches it",
+            "the lab runs switched subnets; leave such endpoints out",
+        )
+    part_of = _join_switches(fabric, plane)
+    own = part_of[far]
+    is_extra = fabric.node_kind[fabric.port_node[lit]] == NodeKind.EXTRA
+    parts: list[Part] = []
+    for number in own[np.sort(np.unique(own, return_index=True)[1])].tolist():
+        within = part_of[fabric.port_node] == number
+        within[lit[own == number]] = True
+        entry = lit[own == number][int(np.argmax(is_extra[own == number]))]
+        parts.append(Part(plane, within, int(entry)))
+    return tuple(parts)
+
+
+def _join_switches(fabric: Fabric, plane: int) -> I32:
+    """Number the connected parts of the switches of a plane; NIL for every other node. A host passes nothing on."""
+    part = np.full(fabric.node_count, NIL, dtype=np.int32)
+    is_own = (fabric.node_kind == NodeKind.SWITCH) & (fabric.node_plane == plane)
+    count = 0
+    for start in np.flatnonzero(is_own).tolist():
+        if part[start] != NIL:
+            continue
+        part[start] = count
+        queue = deque([start])
+        while queue:
+            node = queue.popleft()
+            peers = fabric.port_peer[fabric.port_ptr[node] : fabric.port_ptr[node + 1]]
+            for far in np.unique(fabric.port_node[peers[peers != NIL]]).tolist():
+                if is_own[far] and part[far] == NIL:
+                    part[far] = count
+                    queue.append(far)
+        count += 1
+    return part
+
+
+def make_topology(fabric: Fabric, addresses: Addresses, part: Part) -> Topology:
+    """Write one part of a fabric; the subnet manager stands at its entry."""
+    shown = replace(fabric, node_name=tuple(name.translate(NOT_IN_QUOTES)[:MAX_NAME] for name in fabric.node_name))
+    blocks = list(topology.list_blocks(shown, addresses, part.within))
+    text = TOO_NEW.sub(r"\1HDR", topology.HEAD + "\n".join(blocks))
     text = _ADAPTER.sub(_follow_port, text)
-    switches = [n for n in fabric.switch_node.tolist() if fabric.node_plane[n] == plane]
+    is_switch = fabric.node_kind[fabric.port_node] == NodeKind.SWITCH
+    switches = len(np.unique(fabric.port_node[part.within & is_switch]))
     return Topology(
         text=text,
         nodes=len(blocks),
-        switches=len(switches),
-        ports=sum(int(fabric.port_ptr[n + 1] - fabric.port_ptr[n]) + 1 for n in switches) + 3 * len(blocks),
-        entry=_name_entry(fabric, addresses, entry),
-        entry_port=entry,
+        switches=switches,
+        ports=int(np.count_nonzero(part.within & is_switch)) + switches + 3 * len(blocks),
+        entry=name_place(fabric, addresses, part.entry_port)[0],
+        entry_port=part.entry_port,
     )
 
 
@@ -64,65 +128,6 @@ def name_place(fabric: Fabric, addresses: Addresses, port: int) -> tuple[str, in
     if fabric.node_kind[node] == NodeKind.EXTRA:
         return f"H-{int(addresses.node_id[node]):016x}", number
     return f"H-{int(addresses.port_id[port]):016x}", 1
-
-
-def _name_entry(fabric: Fabric, addresses: Addresses, port: int) -> str:
-    return name_place(fabric, addresses, port)[0]
-
-
-def _choose_entry(fabric: Fabric, plane: int) -> int:
-    ports = fabric.endpoint_port
-    lit = ports[(fabric.port_plane[ports] == plane) & (fabric.port_peer[ports] != NIL)]
-    if not len(lit):
-        raise CapabilityError(
-            "capability.lab-parts", f"plane {plane + 1} has no endpoint with a cable", "declare hosts in it"
-        )
-    is_extra = fabric.node_kind[fabric.port_node[lit]] == NodeKind.EXTRA
-    return int(lit[int(np.argmax(is_extra))])
-
-
-def _check_reach(fabric: Fabric, plane: int, entry: int) -> None:
-    """Walk over the switches of the plane; a host passes nothing on."""
-    start = int(fabric.port_node[fabric.port_peer[entry]])
-    seen = {start}
-    queue = deque(seen)
-    while queue:
-        node = queue.popleft()
-        peers = fabric.port_peer[fabric.port_ptr[node] : fabric.port_ptr[node + 1]]
-        for far in np.unique(fabric.port_node[peers[peers != NIL]]).tolist():
-            if far not in seen and fabric.node_kind[far] == NodeKind.SWITCH:
-                seen.add(far)
-                queue.append(far)
-    ports = fabric.endpoint_port
-    lit = ports[(fabric.port_plane[ports] == plane) & (fabric.port_peer[ports] != NIL)]
-    lost = [port for port in lit.tolist() if int(fabric.port_node[fabric.port_peer[port]]) not in seen]
-    if lost:
-        raise CapabilityError(
-            "capability.lab-parts",
-            f"{len(lost):,} endpoints of plane {plane + 1}, such as {fabric.port_name(lost[0])}, are joined to "
-            f"{fabric.port_name(entry)} by no switch: this is more than one subnet, and the lab runs one per plane",
-            "a rail-only fabric has a subnet per rail; try one rail, or another topology, in the lab",
-        )
-
-
-def _cut_plane(text: str, fabric: Fabric, addresses: Addresses, plane: int) -> list[str]:
-    """Keep the switches and the adapter ports of one plane."""
-    if fabric.planes == 1:
-        return [block.strip("\n") + "\n" for block in text.split("\n\n") if "guid=" in block]
-    switches = fabric.switch_node[fabric.node_plane[fabric.switch_node] == plane]
-    ports = fabric.endpoint_port[fabric.port_plane[fabric.endpoint_port] == plane]
-    own_switches = {f"switchguid=0x{guid:x}" for guid in addresses.node_id[switches].tolist()}
-    own_ports = {f"{guid:x}" for guid in addresses.port_id[ports].tolist()}
-    kept: list[str] = []
-    for block in text.split("\n\n"):
-        lines = block.strip("\n").split("\n")
-        if lines[0].split("(")[0] in own_switches:
-            kept.append(block.strip("\n") + "\n")
-        elif lines[0].startswith("caguid="):
-            links = [line for line in lines[2:] if (found := _PORT_LINE.match(line)) and found[1] in own_ports]
-            if links:
-                kept.append("\n".join([*lines[:2], *links]) + "\n")
-    return kept
 
 
 def _follow_port(match: re.Match[str]) -> str:
