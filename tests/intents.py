@@ -29,6 +29,17 @@ from weftline.model.intent import (
     SettingIntent,
     WatchdogIntent,
 )
+from weftline.model.levels import (
+    DEFAULT_LEVEL,
+    LEVELS,
+    MAX_LANES,
+    NO_LANE,
+    GroupIntent,
+    LevelIntent,
+    MatchIntent,
+    ServiceIntent,
+    WeightIntent,
+)
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 peers = st.from_regex(r"(leaf|spine|host)-[0-9]{1,4}/(nic)?[0-9]{1,3}(p[12])?", fullmatch=True)
@@ -65,6 +76,35 @@ def tables(draw: st.DrawFn) -> ForwardingTable:
 
 
 @st.composite
+def services(draw: st.DrawFn, ids: list[str]) -> ServiceIntent:
+    """Draw service levels, with or without matches."""
+    lanes = draw(st.integers(1, MAX_LANES))
+    weight = st.integers(0, 255)
+    levels = draw(st.lists(names.filter(lambda name: name != DEFAULT_LEVEL), max_size=3, unique=True))
+    groups = draw(st.lists(names, max_size=3, unique=True))
+    level, group = st.sampled_from([DEFAULT_LEVEL, *levels]), maybe(st.sampled_from(groups)) if groups else st.none()
+    count = draw(st.integers(0, 3)) if levels else 0
+    return ServiceIntent(
+        lanes=lanes,
+        lane_of_level=tuple(draw(st.sampled_from([*range(lanes), NO_LANE])) for _ in range(LEVELS)),
+        high_limit=draw(weight),
+        weights=tuple(WeightIntent(lane, draw(weight), draw(weight)) for lane in range(lanes)),
+        levels=tuple(LevelIntent(name, draw(st.integers(0, 15))) for name in [DEFAULT_LEVEL, *levels])
+        if levels
+        else (),
+        groups=tuple(
+            GroupIntent(name, tuple(sorted(draw(st.sets(st.sampled_from(ids), min_size=1))))) for name in groups
+        )
+        if levels
+        else (),
+        matches=tuple(
+            MatchIntent(place + 1, draw(level), draw(group), draw(group), draw(maybe(st.integers(1, 0x7FFF))))
+            for place in range(count)
+        ),
+    )
+
+
+@st.composite
 def managers(draw: st.DrawFn) -> DeviceIntent:
     """Draw a subnet manager."""
     ids = draw(st.lists(guids, min_size=1, max_size=30, unique=True))
@@ -90,6 +130,7 @@ def managers(draw: st.DrawFn) -> DeviceIntent:
         tier="",
         fabric=draw(names),
         forwarding=ForwardingIntent(table=draw(tables())),
+        service=draw(maybe(services(ids))),
         isolation=IsolationIntent(
             draw(st.sampled_from([0x7FFF, 0x7FFE])),
             draw(st.sampled_from(["full", "limited"])),

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from weftline.kernels.column import I64, U8, U64, freeze
+from weftline.model.levels import ServiceIntent
 
 NO_PORT = 255
 """Entry of a forwarding table that forwards nowhere."""
@@ -262,6 +263,7 @@ class DeviceIntent:
     platform: PlatformIntent | None = None
     forwarding: ForwardingIntent | None = None
     queues: QueueIntent | None = None
+    service: ServiceIntent | None = None
     isolation: IsolationIntent | None = None
     keys: KeyIntent | None = None
     host: HostIntent | None = None

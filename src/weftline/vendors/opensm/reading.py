@@ -6,11 +6,12 @@ import re
 
 from weftline.errors import Place
 from weftline.formats.lid import MAX_UNICAST
-from weftline.formats.lines import Reading, read_hex, read_number
+from weftline.formats.lines import Reading, read_hex
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
 from weftline.render.observe import Reader, observe_files
+from weftline.vendors.opensm import options, policy
 from weftline.vendors.opensm.tables import read_table
 from weftline.vendors.opensm.writing import NAME
 
@@ -70,32 +71,6 @@ def _read_roots(content: bytes, reading: Reading) -> list[Fact]:
     return [Fact("keys.roots", tuple(roots), reading.place())] if roots else []
 
 
-def _read_options(content: bytes, reading: Reading) -> list[Fact]:
-    facts: list[Fact] = []
-    seen: set[str] = set()
-    for number, text in reading.lines(content):
-        name, _, value = text.partition(" ")
-        where = reading.place(number, name)
-        if name in seen:
-            reading.report("artifact.said-twice", f"option {name} stands twice", where)
-        seen.add(name)
-        if name == "lmc":
-            bits = read_number(value, 0, 7)
-            if bits is None:
-                reading.report("artifact.out-of-range", f"lmc is {value!r}, and lies between 0 and 7", where)
-            else:
-                facts.append(Fact("keys.multipath_bits", bits, where))
-        elif name == "part_enforce":
-            if value not in {"both", "in", "out", "off"}:
-                reading.report("artifact.out-of-range", f"part_enforce is {value!r}", where)
-            facts.append(Fact("isolation.enforcement", value, where))
-        elif name == "routing_engine" and value != "file,no_fallback":
-            reading.report("artifact.unexpected", f"routing_engine is {value!r}: our tables are not loaded", where)
-        elif not value:
-            reading.report("artifact.unreadable-line", f"option {name} has no value", where)
-    return facts
-
-
 class _Members:
     """The members of one partition, gathered over its rules."""
 
@@ -149,6 +124,7 @@ _READERS: dict[str, Reader] = {
     "guid2lid": _read_addresses,
     "node-name-map": _read_names,
     "root-guids.conf": _read_roots,
-    "opensm.conf": _read_options,
+    options.FILE: options.read_options,
+    policy.FILE: policy.read_policy,
     "partitions.conf": _read_partitions,
 }

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent, IsolationIntent, KeyIntent
+from weftline.vendors.opensm import options, policy
+from weftline.vendors.opensm.lanes import INSTALL
 from weftline.vendors.opensm.tables import write_table
 
 NAME = "opensm"
-INSTALL = "/etc/opensm"
 CACHE = "/var/cache/opensm"
 GUIDS_PER_RULE = 8
 """OpenSM reads a line of at most 4 KiB and merges rules of one P_Key, so rules stay short."""
@@ -21,7 +22,7 @@ def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
 
 
 def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
-    files: dict[str, bytes] = {"opensm.conf": _write_options(intent).encode()}
+    files: dict[str, bytes] = {options.FILE: _write_options(intent).encode()}
     if intent.forwarding is not None and intent.forwarding.table is not None:
         head = _head(intent, f"{INSTALL}/lfts.conf", "Forwarding tables")
         files["lfts.conf"] = head.encode() + write_table(intent.forwarding.table)
@@ -29,6 +30,9 @@ def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
         files["guid2lid"] = _write_addresses(intent.keys).encode()
         files["node-name-map"] = _write_names(intent, intent.keys).encode()
         files["root-guids.conf"] = _write_roots(intent, intent.keys).encode()
+    if intent.service is not None and intent.service.levels:
+        head = _head(intent, f"{INSTALL}/{policy.FILE}", "Service levels by pair of endpoints")
+        files[policy.FILE] = (head + policy.write_policy(intent.service)).encode()
     if intent.isolation is not None:
         files["partitions.conf"] = _write_partitions(intent, intent.isolation).encode()
     return [
@@ -43,23 +47,8 @@ def _head(intent: DeviceIntent, install: str, what: str) -> str:
 
 
 def _write_options(intent: DeviceIntent) -> str:
-    options = [
-        ("routing_engine", "file,no_fallback"),
-        ("lfts_file", f"{INSTALL}/lfts.conf"),
-        ("root_guid_file", f"{INSTALL}/root-guids.conf"),
-        ("node_name_map_name", f"{INSTALL}/node-name-map"),
-        ("honor_guid2lid_file", "TRUE"),
-        ("max_wire_smps", "50"),
-        ("sweep_interval", "10"),
-    ]
-    if intent.keys is not None:
-        options.append(("lmc", str(intent.keys.multipath_bits)))
-    if intent.isolation is not None:
-        options.append(("partition_config_file", f"{INSTALL}/partitions.conf"))
-        options.append(("part_enforce", intent.isolation.enforcement))
-    body = "".join(f"{name} {value}\n" for name, value in sorted(options))
     cache = f"# guid2lid belongs in {CACHE} before OpenSM starts, all other files in {INSTALL}\n"
-    return _head(intent, f"{INSTALL}/opensm.conf", "Options") + cache + body
+    return _head(intent, f"{INSTALL}/{options.FILE}", "Options") + cache + options.write_options(intent)
 
 
 def _write_addresses(keys: KeyIntent) -> str:
