@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from weftline.errors import Problem
-from weftline.formats import ibnetdiscover, lft, portlist
+from weftline.formats import far, ibnetdiscover, lft, mcfdbs, portlist, slvl
 from weftline.model.discovery import Discovery
 from weftline.model.survey import SurveyPart
 
@@ -79,9 +79,43 @@ FORMS: tuple[Form, ...] = (
         _from_discovery(portlist.parse),
     ),
     Form(
+        "mcfdbs",
+        "multicast forwarding tables",
+        "ibdiagnet -r (ibdiagnet2.mcfdbs), or OpenSM with -D 0x43 (opensm.mcfdbs)",
+        lambda _, head: mcfdbs.looks_like(head),
+        mcfdbs.parse,
+    ),
+    Form(
+        "slvl",
+        "service level to lane tables",
+        "OpenSM with -Q -D 0x43 (opensm-sl2vl.dump), or ibdiagnet -r (ibdiagnet2.slvl)",
+        lambda _, head: slvl.looks_like(head),
+        slvl.parse,
+    ),
+    Form(
+        "far",
+        "adaptive-routing groups and tables",
+        "ibdiagnet -r (ibdiagnet2.far)",
+        lambda _, head: far.looks_like(head),
+    ),
+    Form(
+        "ar",
+        "adaptive-routing tables of an unknown layout; ibdiagnet2.far is read",
+        "ibdiagnet -r --enable_output ar (ibdiagnet2.ar)",
+        by_name(r"\.ar"),
+        is_read=False,
+    ),
+    Form(
+        "plft",
+        "map of private forwarding tables, of an unknown layout",
+        "ibdiagnet -r (ibdiagnet2.plft)",
+        by_name(r"\.plft"),
+        is_read=False,
+    ),
+    Form(
         "lft",
         "unicast forwarding tables",
-        "dump_fts > lfts.txt (or opensm-lfts.dump, written by OpenSM with -D 0x43)",
+        "dump_fts > lfts.txt; OpenSM with -D 0x43 (opensm-lfts.dump, opensm.fdbs); ibdiagnet -r (ibdiagnet2.fdbs)",
         _looks_like_tables,
     ),
 )

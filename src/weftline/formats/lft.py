@@ -1,17 +1,22 @@
-"""Unicast forwarding tables as dump_fts, ibroute and OpenSM print them: bytes to columns."""
+"""Unicast forwarding tables as dump_fts, ibroute, OpenSM and ibdiagnet print them: bytes to columns."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.errors import Place, Problem
 from weftline.formats.lid import MAX_LID
 from weftline.formats.text import ProblemLog
 from weftline.kernels.column import I32, I64, U8, U16, freeze
+
+B1: TypeAlias = NDArray[np.bool_]
 
 MAX_BYTES = 256 * 2**20
 """Tables of 11,664 hosts and 1,620 switches take 227 MB in their shortest form."""
@@ -23,15 +28,20 @@ _MAX_BAD = 1_000
 NO_PORT = 255
 """The entry that drops; IBTA vol 1, 18.2.4.3."""
 
-_HEADER = re.compile(r"(?:Unicast lids\b|dump_ucast_routes: Switch\b)")
+_HEADER = re.compile(
+    r"(?:Unicast lids\b|(?:osm_ucast_mgr_)?dump_ucast_routes: Switch\b|Switch 0x[0-9a-fA-F]{1,16}\s*$)"
+)
 _HEADER_LID = re.compile(r"of switch Lid (\d{1,9})\b")
 _HEADER_GUID = re.compile(r"\b(?:guid|Switch) 0x([0-9a-fA-F]{1,16})\b(.*)$")
+_PRIVATE = re.compile(r"PLFT_NUM\s*:\s*(\d{1,3})\s*$")
 _MULTICAST = re.compile(r"(?:Multicast mlids|dump_mcast_routes)")
+_BARE = re.compile(rb"^Switch 0x[0-9a-fA-F]{1,16}[ \t\r]*\n(?:PLFT_NUM.*\n)?LID[ \t]*:[ \t]*Port[ \t]*:", re.MULTILINE)
 _ENTRY = re.compile(r"0x([0-9a-fA-F]{1,8})(?:\s+|\s*:\s*)(\d{1,9})(?:\s|:|#|$)")
 _ENTRY_START = re.compile(r"0x[0-9a-fA-F]")
 _TRAILER = re.compile(r"(\d{1,9}) (valid )?lids dumped")
 _DECOR = re.compile(
-    r"(?:Lid\s+Out|Port\s+Info|LID\s*:|#|-+$|\d+ valid mlids|ibwarn|0x[0-9a-fA-F]+\s*:\s*(?:UNREACHABLE|No path))"
+    r"(?:Lid\s+Out|Port\s+Info|LID\s*:|#|-+$|\d+ valid mlids|ibwarn|"
+    r"0x[0-9a-fA-F]+\s*:\s*(?:UNREACHABLE|No path|HOPS UNKNOWN))"
 )
 
 _HEX = np.full(256, 255, dtype=np.uint8)
@@ -49,6 +59,8 @@ class TableRecord:
     """0 where the dump gives a path instead."""
     name: str
     line: int
+    private: int = 0
+    """Number of the table on its switch, which may hold several for different lanes and ports (pLFT)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +76,11 @@ class LftDump:
     """0 is the switch itself, 255 drops."""
     entry_line: I32
     problems: tuple[Problem, ...]
+    entry_group: I32 | None = None
+    """Per entry the group of its table by whose ports packets may leave as well, NIL where the port alone counts; None
+    where the form knows no groups."""
+    groups: tuple[Mapping[int, tuple[int, ...]], ...] = ()
+    """Per table its groups: number to ports, in the order of the file; empty where the form knows no groups."""
 
 
 @dataclass(slots=True)
@@ -82,6 +99,8 @@ class _Reader:
     """(line, lid, port) of entries in unusual columns."""
     slow: int = 0
     bad: int = 0
+    numbered: int = 0
+    """How many heads there were when the last one got a table number."""
 
     def chunk(self, data: bytes, first_line: int) -> int:
         """Take whole lines; returns the number of the line after them."""
@@ -95,12 +114,12 @@ class _Reader:
         lines = np.arange(first_line, first_line + len(starts), dtype=np.int32)
         is_long = ends - starts >= 10
         at, line = starts[is_long], lines[is_long]
-        lid, port, is_entry = _columns(text, at)
+        lid, port, is_entry, is_none = _columns(text, at)
         self.lids.append(lid[is_entry].astype(np.uint16))
         self.ports.append(port[is_entry].astype(np.uint8))
         self.lines.append(line[is_entry])
         rest = ends > starts
-        rest[np.flatnonzero(is_long)[is_entry]] = False
+        rest[np.flatnonzero(is_long)[is_entry | is_none]] = False
         rest &= text[np.minimum(starts, max(len(text) - 1, 0))] != ord("#")
         for row in np.flatnonzero(rest).tolist():
             self.slow += 1
@@ -119,6 +138,10 @@ class _Reader:
         if guid:
             lid = _HEADER_LID.search(text)
             self.heads.append(TableRecord(int(guid[1], 16), int(lid[1]) if lid else 0, guid[2].strip(" ():'"), line))
+            return
+        private = _PRIVATE.match(text)
+        if private and self.heads and not isinstance(self.heads[-1], int):
+            self.private(int(private[1]), line)
             return
         if _MULTICAST.match(text):
             self.heads.append(line)
@@ -141,36 +164,55 @@ class _Reader:
         else:
             self.log.add("artifact.terminal-text", f"{text[:60]!r} is left out", "", line, severity="note")
 
+    def private(self, number: int, line: int) -> None:
+        """Take the number of a table; a second one under one head begins another table of the same switch."""
+        head = self.heads[-1]
+        if isinstance(head, int):
+            return
+        if self.numbered == len(self.heads):
+            self.heads.append(replace(head, private=number, line=line))
+        else:
+            self.heads[-1] = replace(head, private=number)
+        self.numbered = len(self.heads)
 
-def _columns(text: U8, at: I64) -> tuple[I32, I32, np.ndarray]:
-    """Read ``0x0001 017`` at each place; returns LIDs, ports, and where that is what stands there."""
+
+def _columns(text: U8, at: I64) -> tuple[I32, I32, B1, B1]:
+    """Read ``0x0001 017`` or ``0x0001 : 017`` at each place.
+
+    Returns LIDs, ports, where that is what stands there, and where ``0x0001 : UNREACHABLE`` does.
+    """
     is_entry = (text[at] == ord("0")) & (text[at + 1] == ord("x")) & (text[at + 6] == ord(" "))
     lid = np.zeros(len(at), dtype=np.int32)
     for digit in range(2, 6):
         value = _HEX[text[at + digit]]
         is_entry &= value < 16
         lid = lid * 16 + value
+    last = len(text) - 1
+    has_colon = (text[at + 7] == ord(":")) & (text[at + 8] == ord(" "))
+    is_none = is_entry & has_colon & (text[at + 9] == ord("U"))
+    at = at + np.where(has_colon, 2, 0)
     port = np.zeros(len(at), dtype=np.int32)
     for digit in range(7, 10):
-        value = _HEX[text[at + digit]]
+        value = _HEX[text[np.minimum(at + digit, last)]]
         is_entry &= value < 10
         port = port * 10 + value
-    after = text[np.minimum(at + 10, len(text) - 1)]
-    is_entry &= (at + 10 >= len(text)) | (after == ord(" ")) | (after == ord("\n")) | (after == ord("\r"))
-    return lid, port, is_entry & (port <= NO_PORT)
+    after = text[np.minimum(at + 10, last)]
+    is_entry &= (at + 10 > last) | (after == ord(" ")) | (after == ord("\n")) | (after == ord("\r"))
+    return lid, port, is_entry & (port <= NO_PORT) & (at + 9 <= last), is_none
 
 
 def looks_like(data: bytes) -> bool:
     """Say whether the first bytes look like forwarding tables."""
     head = data[:65_536]
-    return b"Unicast lids" in head or b"dump_ucast_routes" in head
+    return b"Unicast lids" in head or b"dump_ucast_routes" in head or bool(_BARE.search(head))
 
 
 def parse(data: bytes, file: str) -> LftDump | tuple[Problem, ...]:
     """Read tables; lines that cannot be read become problems with their place, the rest is returned.
 
-    Reads the output of dump_fts, dump_lfts and ibroute (also ``-n`` and ``-a``), opensm-lfts.dump, opensm.fdbs, and the
-    shortest form that OpenSM loads. At most 256 MiB are read. Returns problems alone when there is no table.
+    Reads the output of dump_fts, dump_lfts and ibroute (also ``-n`` and ``-a``), opensm-lfts.dump, opensm.fdbs,
+    ibdiagnet2.fdbs (whose hops are always 00, and nobody reads them), and the shortest form that OpenSM loads. At most
+    256 MiB are read. Returns problems alone when there is no table.
     """
     if len(data) > MAX_BYTES:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"

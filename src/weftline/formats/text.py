@@ -66,7 +66,7 @@ class ProblemLog:
         return tuple(listed)
 
 
-def read_lines(data: bytes, file: str, limit: int) -> list[str] | Problem:
+def read_lines(data: bytes, file: str, limit: int, max_lines: int = 0) -> list[str] | Problem:
     """Split bytes into lines without their ends, or say why they are no text.
 
     Bytes that are not UTF-8 are kept as replacement characters: descriptions are cut after 64 bytes by the hardware.
@@ -74,8 +74,9 @@ def read_lines(data: bytes, file: str, limit: int) -> list[str] | Problem:
     if len(data) > limit:
         message = f"the file has {len(data):,} bytes; at most {limit:,} are read"
         return Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
-    if data.count(b"\n") > MAX_LINES:
-        message = f"the file has more than {MAX_LINES:,} lines"
+    max_lines = max_lines or MAX_LINES
+    if data.count(b"\n") > max_lines:
+        message = f"the file has more than {max_lines:,} lines"
         return Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
     control = _CONTROL.search(data)
     if control:

@@ -153,3 +153,48 @@ def test_columns_equal_plain_parsing(rows: list[tuple[int, int]]) -> None:
 def test_tells_its_form() -> None:
     assert lft.looks_like(TOOL.encode())
     assert not lft.looks_like(b"Switch 8\n")
+
+
+FDBS = """\
+osm_ucast_mgr_dump_ucast_routes: Switch 0x0002c90300100000
+PLFT_NUM: 0
+LID    : Port : Hops : Optimal
+0x0001 : 001  : 00   : yes
+0x0002 : UNREACHABLE
+0x000A : 255  : 00   : yes
+0x000B : 004  : HOPS UNKNOWN
+0x000C : 005  : 02   : No 2 hop path possible via port 5!
+0x000D : No path
+PLFT_NUM: 1
+LID    : Port : Hops : Optimal
+0x0001 : 002  : 00   : yes
+dump_ucast_routes: Switch 0x0002c90300100040
+LID    : Port : Hops : Optimal
+0x0001 : 000  : 00   : yes
+"""
+
+
+def test_reads_fdbs_of_both_writers_and_keeps_private_tables_apart() -> None:
+    dump = read(FDBS)
+    assert [(table.guid, table.private, table.line) for table in dump.tables] == [
+        (0x2C90300100000, 0, 1),
+        (0x2C90300100000, 1, 10),
+        (0x2C90300100040, 0, 13),
+    ]
+    assert entries(dump) == [(1, 1, 4), (10, 255, 6), (11, 4, 7), (12, 5, 8), (1, 2, 12), (1, 0, 15)]
+    assert dump.table_ptr.tolist() == [0, 4, 5, 6]
+    assert not dump.problems
+
+
+def test_reads_fdbs_without_a_writer() -> None:
+    text = "Switch 0x0002c90300100000\nLID    : Port : Hops : Optimal\n0x0001 : 003  : 01   : yes"
+    assert lft.looks_like(text.encode())
+    assert entries(read(text)) == [(1, 3, 3)]
+    assert not lft.looks_like(b"Switch 0x0002c90300100000\nLID    : Out Port(s)\n")
+
+
+def test_damaged_fdbs() -> None:
+    dump = read(FDBS.replace("0x0001 : 001  : 00", "0x0001 : 0O1  : 00"))
+    assert [(problem.code, str(problem.where)) for problem in dump.problems] == [("artifact.table-line", "lft.txt:4:1")]
+    for at in range(0, len(FDBS), 3):
+        parse(FDBS[:at].encode(), "lft.txt")
