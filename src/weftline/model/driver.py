@@ -12,6 +12,7 @@ from weftline.kernels.column import U8
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric
 from weftline.model.observed import ObservedConfig
+from weftline.model.partitions import PortPlace
 
 StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "silence"]
 
@@ -73,6 +74,14 @@ class SubnetState:
     silences: tuple[tuple[int, int, int], ...]
     """Questions that nobody answered: node, attribute, modifier."""
     answers: int = 0
+    key_tables: Mapping[tuple[int, int], tuple[int, ...]] = field(
+        default_factory=dict[tuple[int, int], tuple[int, ...]]
+    )
+    """Partition keys by index, 0 for an empty place; trailing empty places are left out."""
+    key_capacity: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Places of the key table of an adapter's port, or of the port 0 of a switch, by node id."""
+    switch_key_capacity: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Places of the key table of an external port, by node id of the switch."""
 
 
 @dataclass(frozen=True, slots=True)

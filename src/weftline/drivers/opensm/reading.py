@@ -69,6 +69,7 @@ def parse_state(subnet: str, data: bytes) -> SubnetState:
     if not len(records) or not (records["attribute"] == probe.NODE_INFO).any():
         raise _no_answer(subnet, "the entry of the subnet does not answer")
     nodes, endpoints = _read_nodes(records)
+    key_tables = _read_keys(records)
     links: dict[tuple[int, int], tuple[int, int]] = {}
     for guid, port, raw in _rows(records, probe.LINK):
         far, number, port_id = probe.FAR_END.unpack(raw[: probe.FAR_END.size])
@@ -81,7 +82,7 @@ def parse_state(subnet: str, data: bytes) -> SubnetState:
         ports={(guid, port): _read_port(raw) for guid, port, raw in _rows(records, probe.PORT_INFO)},
         endpoints=endpoints,
         links=links,
-        keys=_read_keys(records),
+        keys={place: tuple(key for key in table if key) for place, table in key_tables.items()},
         tables=_read_tables(records),
         lanes={(guid, m >> 8, m & 0xFF): raw[:8] for guid, m, raw in _rows(records, probe.SL_TO_VL)},
         arbitration={(guid, m & 0xFFFF, m >> 16): raw for guid, m, raw in _rows(records, probe.VL_ARBITRATION)},
@@ -89,6 +90,11 @@ def parse_state(subnet: str, data: bytes) -> SubnetState:
             (guid, int.from_bytes(raw[:2], "little"), modifier) for guid, modifier, raw in _rows(records, probe.SILENT)
         ),
         answers=len(records),
+        key_tables=key_tables,
+        key_capacity={guid: int.from_bytes(raw[28:30], "big") for guid, _, raw in _rows(records, probe.NODE_INFO)},
+        switch_key_capacity={
+            guid: int.from_bytes(raw[14:16], "big") for guid, _, raw in _rows(records, probe.SWITCH_INFO)
+        },
     )
 
 
@@ -118,12 +124,16 @@ def _read_keys(records: Records) -> dict[tuple[int, int], tuple[int, ...]]:
     """Join the blocks of each port."""
     blocks: dict[tuple[int, int], dict[int, list[int]]] = {}
     for guid, modifier, raw in _rows(records, probe.PKEY_TABLE):
-        words = np.frombuffer(raw, dtype=">u2").tolist()
+        words = [word if word & 0x7FFF else 0 for word in np.frombuffer(raw, dtype=">u2").tolist()]
         blocks.setdefault((guid, modifier >> 16), {})[modifier & 0xFFFF] = words
-    return {
-        place: tuple(word for number in sorted(found) for word in found[number] if word & 0x7FFF)
-        for place, found in blocks.items()
-    }
+    return {place: _join_blocks(found) for place, found in blocks.items()}
+
+
+def _join_blocks(blocks: dict[int, list[int]]) -> tuple[int, ...]:
+    size = probe.KEYS_PER_BLOCK
+    words = [word for number in range(max(blocks) + 1) for word in blocks.get(number, [0] * size)]
+    last = max((index for index, word in enumerate(words) if word), default=-1)
+    return tuple(words[: last + 1])
 
 
 def _read_tables(records: Records) -> dict[int, U8]:
