@@ -1,0 +1,223 @@
+"""Tables for what is left of a fabric: columns that a lost link spoils are filled again, the others stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weftline.errors import CapabilityError
+from weftline.kernels.column import I32, NIL, U8
+from weftline.kernels.repair import mark_touched, repair_columns
+from weftline.model.fabric import Fabric
+from weftline.model.routes import GroupTable, Routes, no_route
+from weftline.route.graph import (
+    Destinations,
+    PortGroups,
+    SwitchGraph,
+    Whole,
+    count_to_ptr,
+    list_port_groups,
+    read_destinations,
+    read_graph,
+)
+from weftline.route.names import find_roots
+from weftline.route.order import Order, order_switches
+from weftline.route.updown import route_updown
+
+GUARANTEE = (
+    "What is repaired goes up and then down in the order of the whole fabric, and what a lost link did not touch stays."
+)
+ANEW = "The order of the whole fabric leaves pairs apart, so all tables are computed anew in an order of what is left."
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """A declared fabric and its routes, prepared for repairs."""
+
+    fabric: Fabric
+    routes: Routes
+    goals: Destinations
+    groups: PortGroups
+    placed: Order
+    roots: I32
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """The tables for what is left of a fabric."""
+
+    fabric: Fabric
+    """What is left; its components are those that cables still make."""
+    routes: Routes
+    touched: I32
+    """Destinations whose column was filled again."""
+    is_anew: bool
+    """Whether all columns were computed anew, in another order."""
+
+
+def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = ()) -> Standing:
+    """Prepare the routes of a whole fabric for repairs.
+
+    Raises:
+        CapabilityError: ``capability.repair-groups`` where an entry names several ports.
+    """
+    groups = list_port_groups(fabric)
+    same = all(
+        np.array_equal(a, b)
+        for a, b in (
+            (groups.group_ptr, routes.group_ptr),
+            (groups.member_ptr, routes.member_ptr),
+            (groups.member_port, routes.member_port),
+        )
+    )
+    if not same:
+        raise CapabilityError(
+            "capability.repair-groups",
+            f"the tables of engine {routes.engine} name sets of ports, and only tables of single ports are repaired",
+            "choose engine fat-tree or updown",
+        )
+    goals = read_destinations(fabric, to_switches=len(routes.destination_node) > len(fabric.endpoint_port))
+    rows = find_roots(fabric, roots)
+    return Standing(fabric, routes, goals, groups, order_switches(read_graph(fabric), goals, rows), rows)
+
+
+def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
+    """Take the links of the ports ``lost`` out; components become those that cables still make of the declared ones."""
+    peer = fabric.port_peer.copy()
+    ends = lost[peer[lost] != NIL]
+    peer[peer[ends]] = NIL
+    peer[ends] = NIL
+    cut = replace(fabric, port_peer=peer)
+    graph = read_graph(cut)
+    at = np.where(fabric.switch_row[fabric.port_node] != NIL, fabric.port_node, NIL)
+    lit = peer != NIL
+    at[lit & (at == NIL)] = fabric.port_node[peer[lit & (at == NIL)]]
+    row = np.where(at == NIL, NIL, fabric.switch_row[at])
+    part = np.where(row == NIL, NIL, graph.component[np.maximum(row, 0)] if len(graph.component) else NIL)
+    pairs = np.stack((fabric.port_component, part), axis=1)
+    port_component = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    # a switch stands in the component of its ports; a declared switch without ports keeps its own
+    node_component = fabric.node_component.copy()
+    first = fabric.port_ptr[fabric.switch_node]
+    has_ports = np.diff(fabric.port_ptr)[fabric.switch_node] > 0
+    node_component[fabric.switch_node[has_ports]] = port_component[first[has_ports]]
+    return replace(cut, node_component=node_component, port_component=port_component)
+
+
+def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Repair:
+    """Repair the declared routes for the loss of the links at the ports ``lost``; the same whatever went before.
+
+    A column stays as declared unless it leads over a lost link between switches of the component of its home. What is
+    filled again keeps each entry that still leads on. A destination that is dark keeps its way to its switch, so that
+    nothing changes when it returns. Where the declared order leaves a pair apart that cables join, everything is
+    computed anew for what is left. No entry leads over a port of ``wrong``, behind which stands something else than
+    declared; its link counts as lost.
+    """
+    fabric = standing.fabric
+    wrong = np.zeros(0, dtype=np.int32) if wrong is None else wrong
+    ends = np.unique(np.concatenate((lost, wrong))).astype(np.int32)
+    ends = ends[fabric.port_peer[ends] != NIL]
+    ends = np.unique(np.concatenate((ends, fabric.port_peer[ends]))).astype(np.int32)
+    cut = cut_fabric(fabric, ends)
+    graph = read_graph(cut)
+    table = standing.routes.group.copy()
+    touched = _find_touched(standing, graph, ends)
+    failed = _fill(standing, cut, graph, touched, table)
+    if failed:
+        table = _route_anew(standing, cut, graph)
+        touched = np.arange(table.shape[1], dtype=np.int32)
+    _close(standing, np.unique(np.concatenate((wrong, fabric.port_peer[wrong]))) if len(wrong) else wrong, table)
+    routes = replace(
+        standing.routes,
+        fabric_digest=cut.digest,
+        guarantee=ANEW if failed else GUARANTEE if len(ends) else standing.routes.guarantee,
+        group=table,
+    )
+    return Repair(cut, routes, touched, is_anew=bool(failed))
+
+
+def _find_touched(standing: Standing, graph: SwitchGraph, ends: I32) -> I32:
+    """List the destinations whose declared column leads over a lost port towards a switch."""
+    fabric = standing.fabric
+    of_switch = (standing.groups.of_port[ends] != NIL) & (
+        fabric.switch_row[fabric.port_node[fabric.port_peer[ends]]] != NIL
+    )
+    ports = ends[of_switch]
+    rows = fabric.switch_row[fabric.port_node[ports]]
+    marks = mark_touched(
+        standing.routes.group, rows, standing.groups.of_port[ports], standing.goals.home, graph.component
+    )
+    return np.flatnonzero(marks).astype(np.int32)
+
+
+def _fill(standing: Standing, cut: Fabric, graph: SwitchGraph, touched: I32, table: GroupTable) -> int:
+    """Fill the touched columns; returns how many pairs that cables join found no legal way."""
+    if not len(touched):
+        return 0
+    goals, placed, groups = standing.goals, standing.placed, standing.groups
+    rows = graph.switch_count
+    home, inverse = np.unique(goals.home[touched], return_inverse=True)
+    inverse = inverse.reshape(-1)
+    sequence = np.lexsort((placed.order, graph.component)).astype(np.int32)
+    row = cut.switch_row[cut.port_node]
+    peer = cut.port_peer[groups.member_port]
+    group_row = np.where(peer == NIL, NIL, row[np.maximum(peer, 0)]).astype(np.int32)
+    live, sender = find_live(standing, cut)
+    return repair_columns(
+        home.astype(np.int32),
+        count_to_ptr(inverse, len(home)),
+        touched[np.argsort(inverse, kind="stable")].astype(np.int32),
+        live,
+        sender,
+        placed.ordinal,
+        placed.divisor,
+        placed.slots,
+        graph.component,
+        count_to_ptr(graph.component, int(graph.component.max(initial=-1)) + 1 if rows else 0),
+        sequence,
+        placed.order,
+        graph.edge_ptr,
+        graph.edge_row,
+        graph.link_ptr,
+        groups.of_port[graph.link_port],
+        groups.group_ptr,
+        group_row,
+        no_route(table),
+        table,
+    )
+
+
+def find_live(standing: Standing, cut: Fabric) -> tuple[U8, U8]:
+    """Mark the destinations that are lit endpoints of what is left, and the switches that hold one."""
+    port = standing.goals.port
+    is_live = (port != NIL) & (cut.port_peer[np.maximum(port, 0)] != NIL) & (standing.goals.home != NIL)
+    sender = np.zeros(len(cut.switch_node), dtype=np.uint8)
+    sender[standing.goals.home[is_live]] = 1
+    return is_live.astype(np.uint8), sender
+
+
+def _route_anew(standing: Standing, cut: Fabric, graph: SwitchGraph) -> GroupTable:
+    """Compute all tables for what is left, and name their ports by the groups of the whole fabric."""
+    goals = read_destinations(cut, to_switches=len(standing.goals.port) > len(cut.endpoint_port))
+    roots: Whole = standing.roots
+    made = route_updown(cut, graph, goals, roots.astype(np.int32))
+    table = np.full_like(standing.routes.group, no_route(standing.routes.group))
+    for row in range(graph.switch_count):
+        entry = made.group[row].astype(np.int64)
+        first, last = int(made.group_ptr[row]), int(made.group_ptr[row + 1])
+        is_port = entry < last - first
+        ports = made.member_port[made.member_ptr[first:last]]
+        table[row, is_port] = standing.groups.of_port[ports[entry[is_port]]]
+        is_own = entry == no_route(made.group) - 1
+        table[row, is_own] = no_route(table) - 1
+    return table
+
+
+def _close(standing: Standing, wrong: Whole, table: GroupTable) -> None:
+    """Let no entry lead to a port behind which something else stands than declared."""
+    for port in wrong.tolist():
+        group = int(standing.groups.of_port[port])
+        if group != NIL:
+            row = int(standing.fabric.switch_row[standing.fabric.port_node[port]])
+            table[row, table[row] == group] = no_route(table)
