@@ -12,7 +12,6 @@ from weftline.kernels.column import U8
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric
 from weftline.model.observed import ObservedConfig
-from weftline.model.partitions import PortPlace
 
 StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "silence"]
 
