@@ -69,7 +69,7 @@ def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress 
         problems = _place_problems(found.problems, tables, parts)
     else:
         progress("computing routes", None)
-        routes, reason = _choose_routes(fabric, engine)
+        routes, reason = choose_routes(fabric, engine)
         problems = ()
     progress("proving the claims", None)
     rules = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
@@ -127,7 +127,7 @@ def _place_problems(problems: tuple[Problem, ...], files: tuple[Path, ...], part
     return tuple(placed)
 
 
-def _choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:
+def choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:
     """Take the named engine, or the first that can route this fabric."""
     if engine != "auto":
         return compute_routes(fabric, engine, to_switches=True), f"computed by {engine}, as asked"

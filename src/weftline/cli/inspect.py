@@ -14,6 +14,7 @@ def register(app: typer.Typer) -> None:
     """Add the verbs."""
     for verb in (adopt, diff, explain, schema):
         app.command()(verb)
+    app.command(name="audit-fabric")(audit_fabric)
 
 
 def adopt(
@@ -37,6 +38,35 @@ def adopt(
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         adopted = adopt_dump(dump, tuple(tables or ()), engine, progress)
     return show.show_adopted(adopted, as_json=as_json, no_color=no_color)
+
+
+def audit_fabric(
+    place: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder of dumps of one subnet, or one dump.")],
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="DECLARATION", help="What the fabric should be: tenants and managers."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FOLDER", help="Where the report goes; else out/NAME-audit.")
+    ] = None,
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", help="Exit 2 from this severity on: critical, warning, note or never.")
+    ] = "critical",
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Audit a fabric that exists from its dumps: tables, partitions, keys, managers, cabling, links; read-only."""
+    from weftline.app.audit import audit, read_severity
+    from weftline.app.report.audit import write_audit
+    from weftline.cli import auditing
+    from weftline.cli.output import show_progress
+
+    severity = read_severity(fail_on)
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        audited = audit(place, against, progress)
+        report = write_audit(audited, out, progress)
+    return auditing.show_audit(audited, report, severity, as_json=as_json, no_color=no_color)
 
 
 def diff(

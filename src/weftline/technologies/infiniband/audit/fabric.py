@@ -8,7 +8,7 @@ from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import NodeKind
 from weftline.model.finding import Topic, Unjudged
-from weftline.technologies.infiniband.audit.verdicts import count, from_problem, settle
+from weftline.technologies.infiniband.audit.verdicts import from_problem, join, settle
 
 OF_LINKS = frozenset({"artifact.slow-link", "artifact.unknown-speed"})
 """Problems of adoption that the topic of links shows."""
@@ -39,7 +39,7 @@ def judge(source: AuditInput) -> Topic:
     if kinds[NodeKind.EXTRA]:
         figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
     summary = f"{fabric.shape}: {adoption.shape_reason}"
-    wrong = sum(finding.severity != "note" for finding in findings)
+    wrong = list(dict.fromkeys(finding.rule for finding in findings if finding.severity != "note"))
     if wrong:
-        summary = f"{count(wrong, 'place')} where the dump cannot be right; {summary}"
+        summary = f"the dump cannot be right in places ({join(wrong)}); {summary}"
     return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))

@@ -23,7 +23,7 @@ def judge(source: AuditInput) -> Topic:
             severity="note",
             subject=item.file,
             message="nobody here knows what this file is, so it was not read",
-            next_step="weftline audit-fabric --forms lists the files that are read, and the commands that write them",
+            next_step="weftline explain files.not-known lists the files that are read, and what writes them",
             where=(Place(item.file),),
         )
         for item in unknown

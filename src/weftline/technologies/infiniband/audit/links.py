@@ -46,9 +46,7 @@ def judge(source: AuditInput) -> Topic:
     else:
         summary = "No link runs slower than the others of its kind"
         summary += "; what the ports could do at most is not in the files." if unjudged else " or than its ports can."
-    # A link that is slow beside its like is found without the capabilities, so their absence alone is no open verdict.
-    verdict = settle(findings, unjudged if blind else ())
-    return Topic("links", title, verdict, summary, tuple(findings), tuple(unjudged), figures)
+    return Topic("links", title, settle(findings, unjudged), summary, tuple(findings), tuple(unjudged), figures)
 
 
 def _gather(source: AuditInput) -> list[PortFact]:

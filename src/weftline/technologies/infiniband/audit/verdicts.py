@@ -15,7 +15,7 @@ def from_problem(problem: Problem, subject: str = "", controls: tuple[str, ...] 
     return Finding(
         rule=problem.code,
         severity=_SEVERITY[problem.severity],
-        subject=subject or (problem.where.file if problem.where else ""),
+        subject=subject,
         message=problem.message,
         next_step=problem.hint,
         where=(problem.where,) if problem.where else (),

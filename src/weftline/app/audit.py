@@ -1,0 +1,202 @@
+"""An audit: the dumps of a subnet that exists, read-only, judged topic by topic."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from weftline.adopt import build_fabric, read_tables
+from weftline.adopt.survey import read_survey
+from weftline.app.adopt import choose_routes
+from weftline.app.files import is_folder, read_bytes
+from weftline.app.pipeline import MAX_HOPS, Progress, run_to_routes, silent
+from weftline.errors import ArtifactError, Place, UsageError, WeftlineError
+from weftline.model.adoption import Adoption
+from weftline.model.audit import AuditInput, Declared, Judged
+from weftline.model.finding import Control, Finding, FindingSeverity, Topic
+from weftline.model.proof import ProofRules
+from weftline.model.survey import Survey
+from weftline.prove import prove
+from weftline.technologies import TECHNOLOGIES
+
+MAX_FILE_BYTES = 256 * 2**20
+MAX_TOTAL_BYTES = 2**30
+"""Bytes of all files together."""
+MAX_FILES = 10_000
+MAX_DEPTH = 4
+RULES = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
+SEVERITIES: tuple[FindingSeverity, ...] = ("critical", "warning", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What an audit found."""
+
+    place: Path
+    source: AuditInput
+    topics: tuple[Topic, ...]
+    controls: tuple[Control, ...]
+    seconds: float
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, the worst first."""
+        found = [finding for topic in self.topics for finding in topic.findings]
+        return tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity)))
+
+    def fails(self, at: FindingSeverity | None) -> bool:
+        """Whether a finding is at least this severe."""
+        return at is not None and any(
+            SEVERITIES.index(finding.severity) <= SEVERITIES.index(at) for finding in self.findings
+        )
+
+
+def read_severity(text: str) -> FindingSeverity | None:
+    """Read the severity from which an audit fails; ``never`` is None.
+
+    Raises:
+        UsageError: ``usage.severity``.
+    """
+    if text == "never":
+        return None
+    for severity in SEVERITIES:
+        if text == severity:
+            return severity
+    raise UsageError("usage.severity", f"{text[:40]!r} is no severity", f"choose one of {', '.join(SEVERITIES)}, never")
+
+
+def audit(place: Path, declaration: Path | None, progress: Progress = silent) -> Audited:
+    """Judge a folder of dumps, or one dump; nothing there is written, and nobody is asked over the network.
+
+    Raises:
+        ArtifactError: when the place cannot be read, or holds no file.
+    """
+    begin = time.monotonic()
+    observation = next(item.observation for item in TECHNOLOGIES.values() if item.observation is not None)
+    progress("reading the files", None)
+    survey = read_survey(_read_files(place, progress))
+    if not survey.sources:
+        message = f"{place} holds no file"
+        raise ArtifactError("artifact.no-dump", message, "give a folder of dumps, or one dump", Place(str(place)))
+    progress("putting the fabric together", None)
+    adoption, survey = _adopt(survey)
+    source = AuditInput(
+        survey=survey,
+        adoption=adoption,
+        programmed=_judge_programmed(survey, adoption, progress),
+        proposed=_propose(adoption, progress),
+        declared=None if declaration is None else _declare(declaration, progress),
+    )
+    progress("judging", None)
+    topics = observation.judge(source)
+    return Audited(place, source, topics, _judge_controls(observation.controls, topics), time.monotonic() - begin)
+
+
+def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:
+    """Read every regular file under a folder, by its path in it; symbolic links lead nowhere."""
+    if not is_folder(place):
+        return [(place.name, read_bytes(place, MAX_FILE_BYTES, "give one dump of one subnet"))]
+    found = list(_list_files(place))
+    files: list[tuple[str, bytes]] = []
+    room = MAX_TOTAL_BYTES
+    for index, path in enumerate(found):
+        progress("reading the files", index / len(found))
+        # What is too large still has a place in the list of files, with its first bytes: it is known, and refused.
+        data = _read_start(path, MAX_FILE_BYTES + 1)
+        room -= len(data)
+        if room < 0:
+            message = f"the files of {place} have more than {MAX_TOTAL_BYTES // 2**20:,} MiB together"
+            raise ArtifactError("artifact.too-large", message, "give the dumps of one subnet", Place(str(place)))
+        files.append((str(path.relative_to(place)), data))
+    return files
+
+
+def _list_files(place: Path) -> Iterator[Path]:
+    count = 0
+    for folder, folders, names in os.walk(place, followlinks=False):
+        depth = len(Path(folder).relative_to(place).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and depth < MAX_DEPTH)
+        for name in sorted(names):
+            path = Path(folder, name)
+            if not name.startswith(".") and path.is_file() and not path.is_symlink():
+                count += 1
+                if count > MAX_FILES:
+                    message = f"{place} holds more than {MAX_FILES:,} files"
+                    raise ArtifactError(
+                        "artifact.too-large", message, "give the dumps of one subnet", Place(str(place))
+                    )
+                yield path
+
+
+def _read_start(path: Path, limit: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(max(limit, 0))
+    except OSError as error:
+        message = f"{path} cannot be read: {error.strerror}"
+        raise ArtifactError("artifact.unreadable", message, "check its permissions", Place(str(path))) from error
+
+
+def _adopt(survey: Survey) -> tuple[Adoption | None, Survey]:
+    """Build the fabric; where that cannot be done its problems stand among those of the files."""
+    if survey.discovery is None:
+        return None, survey
+    adoption = build_fabric(survey.discovery)
+    if isinstance(adoption, tuple):
+        return None, replace(survey, problems=(*survey.problems, *adoption))
+    return adoption, survey
+
+
+def _judge_programmed(survey: Survey, adoption: Adoption | None, progress: Progress) -> Judged | None:
+    tables = [source for source in survey.sources if source.data]
+    if adoption is None or not tables:
+        return None
+    progress("reading the tables", None)
+    data = b"\n".join(source.data for source in tables)
+    found = read_tables(data, tables[0].file, adoption.fabric, adoption.addresses)
+    if isinstance(found, tuple):
+        return None
+    progress("proving the tables that run", None)
+    report = prove(adoption.fabric, found.routes, RULES)
+    return Judged(found.routes, f"read from {tables[0].file}", report, found.problems)
+
+
+def _propose(adoption: Adoption | None, progress: Progress) -> Judged | None:
+    """Compute and prove tables of ours, to hold those that run against."""
+    if adoption is None:
+        return None
+    progress("computing tables to compare with", None)
+    try:
+        routes, reason = choose_routes(adoption.fabric, "auto")
+    except WeftlineError:
+        return None
+    progress("proving the tables to compare with", None)
+    return Judged(routes, reason, prove(adoption.fabric, routes, RULES))
+
+
+def _declare(declaration: Path, progress: Progress) -> Declared:
+    progress("reading the declaration", None)
+    routed = run_to_routes(declaration, progress)
+    fabric = routed.built.fabric
+    return Declared(str(declaration), fabric, routed.addresses, fabric.tenant_name)
+
+
+def _judge_controls(texts: dict[str, str], topics: tuple[Topic, ...]) -> tuple[Control, ...]:
+    """Settle every control: bad where a finding breaks it, good where a topic held it, unknown otherwise."""
+    return tuple(_judge_control(key, text, topics) for key, text in texts.items())
+
+
+def _judge_control(key: str, text: str, topics: tuple[Topic, ...]) -> Control:
+    broken = [item for topic in topics for item in topic.findings if key in item.controls and item.severity != "note"]
+    if broken:
+        return Control(key, text, "bad", f"{broken[0].subject}: {broken[0].message}")
+    open_questions = [item for topic in topics for item in topic.unjudged if key in item.controls]
+    if open_questions:
+        return Control(key, text, "unknown", f"needs {open_questions[0].needs}")
+    held = [topic for topic in topics if key in topic.good_controls]
+    if held:
+        return Control(key, text, "good", held[0].summary)
+    return Control(key, text, "unknown", "no file given speaks to it")
