@@ -87,7 +87,7 @@ def _make_box(fabric: Fabric, row: int, column: int, nodes: I32) -> Box:
     if len(nodes) == 1:
         return Box(first, first, row, column, 1)
     unit = int(fabric.node_unit[nodes[0]])
-    label = f"unit {unit + 1}" if row == 0 and unit != NIL else f"{first} …"
+    label = f"{first} …" if row else "others" if unit == NIL else f"unit {unit + 1}"
     what = "hosts" if row == 0 else f"{TIER_NAMES[row]} switches"
     return Box(label, f"{len(nodes)} {what}: {first} to {last}", row, column, len(nodes))
 

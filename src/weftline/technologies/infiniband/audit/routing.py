@@ -7,6 +7,7 @@ from weftline.model.finding import Finding, FindingSeverity, Topic, Unjudged
 from weftline.model.proof import Proof, Verdict
 
 TABLES = "dump_fts > lfts.txt (or ibdiagnet --routing, for ibdiagnet2.fdbs and ibdiagnet2.far)"
+_RULE = {"reach": "routing.reach", "deadlock": "routing.deadlock", "balance": "routing.balance"}
 _NEXT = {
     "reach": "weftline adopt DUMP shows tables that reach every pair; a heavy sweep may mend what a fault left behind",
     "deadlock": "choose an engine without loops: weftline lab engines DUMP shows what each engine of OpenSM would do",
@@ -36,7 +37,8 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
         words = "No file says what the forwarding tables hold"
         offered = _find(source.proposed, claim)
         if offered is not None and source.proposed is not None:
-            words += f"; with tables of engine {source.proposed.routes.engine} it would be {offered.verdict}"
+            bound = "" if offered.bound is None else f" ({offered.bound:,.6g} {offered.bound_name})"
+            words += f"; of tables of engine {source.proposed.routes.engine} it would be {offered.verdict}{bound}"
         return Topic(claim, title, "unknown", words + ".", unjudged=(Unjudged(question, TABLES),), figures=figures)
     if proof.verdict is Verdict.PROVED:
         return Topic(claim, title, "good", proof.statement, figures=figures)
@@ -45,7 +47,7 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
             claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, proof.statement),), figures=figures
         )
     summary = proof.witness.summary if proof.witness is not None else proof.statement
-    finding = Finding(f"routing.{claim}", severity, source.programmed.routes.engine, summary, _NEXT[claim])
+    finding = Finding(_RULE[claim], severity, source.programmed.routes.engine, summary, _NEXT[claim])
     verdict = "good" if severity == "note" else "bad"
     return Topic(claim, title, verdict, summary, (finding,), figures=figures)
 
