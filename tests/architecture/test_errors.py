@@ -15,6 +15,8 @@ FAMILIES = (
 )
 """Families of errors, and those of the rules of an audit."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+NO_CODES = frozenset({"keys.roots", "routing.engine"})
+"""Paths of facts and of declarations that look like codes."""
 FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt")
 
 
@@ -23,7 +25,7 @@ def find_codes() -> dict[str, str]:
     codes: dict[str, str] = {}
     for module in source.read_modules():
         for line, text in source.list_strings(module.tree):
-            if CODE.fullmatch(text) and not text.endswith(FILE_SUFFIXES):
+            if CODE.fullmatch(text) and text not in NO_CODES and not text.endswith(FILE_SUFFIXES):
                 codes.setdefault(text, f"{module.name}:{line}")
     return codes
 

@@ -45,4 +45,4 @@ lab.register(app)
 
 def list_verbs() -> list[str]:
     """Name the verbs in the order of the help."""
-    return [command.callback.__name__ for command in app.registered_commands if command.callback]
+    return [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]

@@ -1,0 +1,223 @@
+"""Each rule of an audit: what it finds, what it leaves alone, and what stays unknown where no file speaks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tables import change_entries, clockwise_routes, ring
+from weftline.adopt import build_fabric, read_discovery
+from weftline.errors import Place
+from weftline.model.adoption import Adoption
+from weftline.model.audit import AuditInput, Declared, Judged
+from weftline.model.finding import Topic
+from weftline.model.proof import ProofRules
+from weftline.model.routes import no_route
+from weftline.model.survey import ArbitrationFact, LaneFact, ManagerFact, PortFact, Source, Survey, SurveyPart
+from weftline.prove import prove
+from weftline.technologies.infiniband.audit import OBSERVATION, fabric, files, lanes, links, managers, routing
+
+DUMP = Path(__file__).parents[2] / "golden" / "cases" / "adopt-lab" / "input" / "ibnetdiscover.txt"
+HERE = Place("dump", 1)
+
+
+@pytest.fixture(scope="module")
+def adoption() -> Adoption:
+    """A small fabric as it was discovered."""
+    discovery = read_discovery(DUMP.read_bytes(), "dump")
+    assert not isinstance(discovery, tuple)
+    adopted = build_fabric(discovery)
+    assert not isinstance(adopted, tuple)
+    return adopted
+
+
+def survey(form: str = "db_csv", **parts: Any) -> Survey:
+    """Make a survey of one file that says this."""
+    part = SurveyPart(**parts)
+    return Survey((Source("dump", form, "0" * 64),), (part,), None, "", part.problems)
+
+
+def given(adopted: Adoption | None = None, form: str = "db_csv", **parts: Any) -> AuditInput:
+    """Make the input of a rule."""
+    return AuditInput(survey(form, **parts), adopted, None, None)
+
+
+def rules(topic: Topic) -> list[str]:
+    """List the rules that found something."""
+    return [finding.rule for finding in topic.findings]
+
+
+def test_without_any_file_that_speaks_nothing_is_good() -> None:
+    nothing = AuditInput(Survey((Source("x", "", "0" * 64),), (SurveyPart(),), None, "", ()), None, None, None)
+    topics = OBSERVATION.judge(nothing)
+    assert {topic.key: topic.verdict for topic in topics if topic.key != "files"} == {
+        topic.key: "unknown" for topic in topics if topic.key != "files"
+    }
+    assert all(topic.unjudged for topic in topics if topic.key != "files")
+    assert not any(topic.good_controls for topic in topics)
+
+
+def test_controls_that_rules_name_exist(adoption: Adoption) -> None:
+    topics = OBSERVATION.judge(given(adoption))
+    named = {key for topic in topics for item in (*topic.findings, *topic.unjudged) for key in item.controls}
+    assert named <= set(OBSERVATION.controls)
+
+
+def test_files_that_nobody_knows() -> None:
+    topic = files.judge(given(form=""))
+    assert rules(topic) == ["files.not-known"]
+    assert topic.verdict == "good"
+
+
+def test_a_fabric_is_counted(adoption: Adoption) -> None:
+    topic = fabric.judge(given(adoption))
+    assert topic.verdict == "good"
+    assert dict(topic.figures)["Switches"] == "4"
+
+
+@pytest.mark.parametrize("rule", [routing.judge_reach, routing.judge_deadlock, routing.judge_balance])
+def test_routing_without_tables_is_unknown(rule: Any, adoption: Adoption) -> None:
+    topic = rule(given(adoption))
+    assert topic.verdict == "unknown"
+    assert topic.unjudged[0].needs.startswith("dump_fts")
+
+
+MASTER = ManagerFact(HERE, port_guid=1, lid=1, priority=14, state="master")
+STANDBY = ManagerFact(HERE, port_guid=2, lid=2, priority=13, state="standby")
+
+
+def declared(adoption: Adoption, *guids: int) -> Declared:
+    """Make a declaration that has these managers."""
+    return Declared("x.yaml", adoption.fabric, adoption.addresses, (), guids)
+
+
+def test_managers_as_declared(adoption: Adoption) -> None:
+    source = replace(given(adoption, managers=(MASTER, STANDBY)), declared=declared(adoption, 1, 2))
+    topic = managers.judge(source)
+    assert (topic.verdict, topic.good_controls) == ("good", ("IBS-05",))
+
+
+def test_managers_without_a_declaration_are_unknown(adoption: Adoption) -> None:
+    topic = managers.judge(given(adoption, managers=(MASTER, STANDBY)))
+    assert (topic.verdict, topic.good_controls) == ("unknown", ())
+
+
+@pytest.mark.parametrize(
+    ("found", "rule"),
+    [
+        ((MASTER, replace(STANDBY, state="master")), "managers.two-masters"),
+        ((MASTER,), "managers.no-standby"),
+        ((MASTER, replace(STANDBY, priority=14)), "managers.same-priority"),
+        ((MASTER, STANDBY, replace(STANDBY, port_guid=3, lid=3)), "managers.undeclared"),
+        ((MASTER, STANDBY, replace(STANDBY, port_guid=3, lid=3, state="discovering")), "managers.undeclared"),
+    ],
+)
+def test_managers(found: tuple[ManagerFact, ...], rule: str, adoption: Adoption) -> None:
+    source = replace(given(adoption, managers=found), declared=declared(adoption, 1, 2))
+    assert rule in rules(managers.judge(source))
+
+
+def test_two_files_about_one_manager_are_one_manager(adoption: Adoption) -> None:
+    port = int(adoption.fabric.endpoint_port[0])
+    guid, lid = int(adoption.addresses.port_id[port]), int(adoption.addresses.port_address[port])
+    by_lid = ManagerFact(HERE, lid=lid, state="master", priority=5)
+    by_guid = ManagerFact(HERE, port_guid=guid, lid=lid, state="master")
+    topic = managers.judge(given(adoption, managers=(by_lid, by_guid, STANDBY)))
+    assert "managers.two-masters" not in rules(topic)
+    assert topic.figures[0] == (adoption.fabric.port_name(port), "master, priority 5")
+
+
+def test_the_master_alone_does_not_tell_whether_others_answer(adoption: Adoption) -> None:
+    topic = managers.judge(given(adoption, form="sminfo", managers=(MASTER,)))
+    assert topic.verdict == "unknown"
+    assert "managers.no-standby" not in rules(topic)
+
+
+SAME = tuple([0] * 16)
+EVEN = LaneFact(1, 1, 2, SAME, HERE)
+
+
+@pytest.mark.parametrize(
+    ("facts", "rule"),
+    [
+        ({"lanes": (EVEN, EVEN, LaneFact(1, 2, 1, (1, *SAME[1:]), HERE))}, "lanes.uneven"),
+        ({"lanes": (LaneFact(1, 1, 2, (15, *SAME[1:]), HERE),)}, "lanes.dropped"),
+        ({"arbitration": (ArbitrationFact(1, 1, ((1, 4),), ((0, 0), (1, 8)), HERE),)}, "lanes.starved"),
+    ],
+)
+def test_lanes(facts: dict[str, Any], rule: str) -> None:
+    topic = lanes.judge(given(**facts))
+    assert rule in rules(topic)
+    assert topic.verdict == "bad"
+
+
+def test_lanes_in_order() -> None:
+    shares = (ArbitrationFact(1, 1, ((0, 4),), ((0, 8),), HERE),)
+    assert lanes.judge(given(lanes=(EVEN, EVEN), arbitration=shares)).verdict == "good"
+    assert lanes.judge(given(lanes=(EVEN, EVEN))).verdict == "unknown"
+
+
+def ends(adoption: Adoption, **near: Any) -> tuple[PortFact, ...]:
+    """Say what both ends of the link of the first endpoint can and do; ``near`` changes that end."""
+    found, ids = adoption.fabric, adoption.addresses
+    port = int(found.endpoint_port[0])
+    peer = int(found.port_peer[port])
+    full: dict[str, Any] = {
+        "width": 4, "width_supported": 4, "speed": "NDR", "speed_supported": "NDR", "mtu": 4096, "state": 4,
+        "physical": 5,
+    }  # fmt: skip
+    host = PortFact(0, 1, HERE, port_guid=int(ids.port_id[port]), **{**full, **near})
+    leaf = PortFact(int(ids.node_id[found.port_node[peer]]), int(found.port_number[peer]), HERE, **full)
+    return host, leaf
+
+
+def test_links_at_their_best(adoption: Adoption) -> None:
+    topic = links.judge(given(adoption, ports=ends(adoption)))
+    assert (topic.verdict, topic.findings) == ("good", ())
+
+
+@pytest.mark.parametrize(
+    ("near", "rule"),
+    [
+        ({"width": 1}, "links.narrow"),
+        ({"speed": "HDR"}, "links.slow"),
+        ({"state": 2}, "links.not-active"),
+    ],
+)
+def test_links(near: dict[str, Any], rule: str, adoption: Adoption) -> None:
+    topic = links.judge(given(adoption, ports=ends(adoption, **near)))
+    assert rules(topic) == [rule]
+    assert "host-" in topic.findings[0].subject or "leaf-" in topic.findings[0].subject
+
+
+def test_a_port_with_a_small_mtu(adoption: Adoption) -> None:
+    ports = (*ends(adoption), *ends(adoption, mtu=2048)[:1], *ends(adoption)[1:])
+    odd = replace(ports[0], port_guid=77, node=77, mtu=2048)
+    assert rules(links.judge(given(adoption, ports=(*ends(adoption), odd)))) == ["links.small-mtu"]
+
+
+def test_a_link_that_can_less_is_no_finding(adoption: Adoption) -> None:
+    slower = {"speed": "HDR", "speed_supported": "HDR"}
+    assert links.judge(given(adoption, ports=ends(adoption, **slower))).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("ties", "broken", "rule", "verdict"),
+    [
+        ("clockwise", False, "routing.deadlock", "bad"),
+        ("opposite", True, "routing.reach", "bad"),
+        ("clockwise", False, "routing.balance", "good"),
+    ],
+)
+def test_programmed_tables(ties: str, broken: bool, rule: str, verdict: str, adoption: Adoption) -> None:
+    world = ring(4, hosts=2)
+    routes = clockwise_routes(world, 4, ties=ties)
+    if broken:
+        routes = change_entries(routes, {(0, 4): no_route(routes.group)})
+    report = prove(world, routes, ProofRules(balance_threshold=1.0))
+    source = replace(given(adoption), programmed=Judged(routes, "of a test", report))
+    found = {topic.key: topic for topic in OBSERVATION.judge(source)}[rule.partition(".")[2]]
+    assert (rules(found), found.verdict) == ([rule], verdict)
