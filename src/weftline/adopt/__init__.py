@@ -5,8 +5,9 @@ from weftline.adopt.compare import compare
 from weftline.adopt.forms import FORMS, Form, find_form, recognise
 from weftline.adopt.match import match_nodes
 from weftline.adopt.read import read_discovery
+from weftline.adopt.running import place_states
 from weftline.adopt.survey import read_survey
-from weftline.adopt.tables import read_tables
+from weftline.adopt.tables import place_tables, read_tables
 
 __all__ = [
     "FORMS",
@@ -15,6 +16,8 @@ __all__ = [
     "compare",
     "find_form",
     "match_nodes",
+    "place_states",
+    "place_tables",
     "read_discovery",
     "read_survey",
     "read_tables",

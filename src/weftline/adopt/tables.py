@@ -43,9 +43,12 @@ def read_tables(data: bytes, file: str, fabric: Fabric, addresses: Addresses) ->
     counts. Entries through ports that do not exist are problems and become 'no route'.
     """
     dump = lft.parse(data, file)
-    if isinstance(dump, tuple):
-        return dump
-    log = ProblemLog(file)
+    return dump if isinstance(dump, tuple) else place_tables(dump, fabric, addresses)
+
+
+def place_tables(dump: LftDump, fabric: Fabric, addresses: Addresses) -> Tables | tuple[Problem, ...]:
+    """Put tables that were read already onto a fabric; see ``read_tables``."""
+    log = ProblemLog(dump.file)
     rows = _switch_rows(dump, fabric, addresses, log)
     if all(row == NIL for row in rows):
         message = "no table belongs to a switch of this fabric"

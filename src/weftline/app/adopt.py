@@ -57,7 +57,7 @@ class Compared:
 def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress = silent) -> Adopted:
     """Judge a discovery dump; on the programmed tables where given, else on tables that we compute."""
     progress("reading the dump", None)
-    adoption = _read_adoption(dump)
+    adoption = read_adoption(dump)
     fabric = adoption.fabric
     if tables:
         progress("reading the tables", None)
@@ -91,7 +91,8 @@ def _read_dump(path: Path) -> bytes:
     return read_bytes(path, MAX_DUMP_BYTES, "a dump of one subnet is far smaller")
 
 
-def _read_adoption(dump: Path) -> Adoption:
+def read_adoption(dump: Path) -> Adoption:
+    """Read a discovery dump; raises what stands in the way."""
     if dump.suffix in SUFFIXES:
         message = f"{dump} is a declaration, not a discovery dump"
         hint = f"weftline prove {dump} judges it; weftline diff compares it with a dump"
@@ -108,7 +109,7 @@ def _read_adoption(dump: Path) -> Adoption:
 def _read_fabric(place: Path) -> tuple[Fabric, Addresses | None]:
     if place.suffix in SUFFIXES or is_folder(place):
         return build(check(place)).fabric, None
-    adoption = _read_adoption(place)
+    adoption = read_adoption(place)
     return adoption.fabric, adoption.addresses
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-0
 def register(app: typer.Typer) -> None:
     """Add the group and its verbs."""
     lab = typer.Typer(no_args_is_help=True, help="Make the declared fabric run here under its real manager.")
-    for verb in (up, verify, break_, miscable, degrade, heal, down):
+    for verb in (up, verify, break_, miscable, degrade, heal, down, engines):
         lab.command(verb.__name__.rstrip("_"))(verb)
     app.add_typer(lab, name="lab")
 
@@ -114,6 +115,30 @@ def down(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: No
     from weftline.cli import labs
 
     return labs.show_stopped(take_down(place), as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def engines(
+    place: Annotated[Path, typer.Argument(metavar="PLACE|DUMP", help="A declaration, or a discovery dump.")],
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="A,B", help="Which engines, as minhop,updn+roots; without it all.")
+    ] = "",
+    limit_s: Annotated[
+        float, typer.Option("--limit-s", min=1.0, metavar="T", help="Seconds that an engine may take for a subnet.")
+    ] = 120.0,
+    lanes: Annotated[bool, typer.Option("--lanes", metavar="", help="Let engines use several lanes.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Run the manager's own routing engines on the fabric, and prove what each of them programs."""
+    from weftline.app.engines import Wanted, judge_engines
+    from weftline.cli.engines import show_engines
+    from weftline.cli.output import show_progress
+
+    wanted = Wanted(tuple(word for word in engine.split(",") if word), limit_s, lanes)
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        judged = judge_engines(place, wanted, progress)
+    return show_engines(judged, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def _disturb(place: Place, injection: object, *, as_json: bool, quiet: bool, no_color: bool) -> int:

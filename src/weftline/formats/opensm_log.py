@@ -17,6 +17,7 @@ _BAD = re.compile(
     rb"No routing engine able|Failed to setup routing engine|fall(?:ing)? back|FATAL).*$",
     re.MULTILINE,
 )
+_PROGRAMMED = re.compile(rb"-> osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
 _HEAD = re.compile(r"^\w{3} \d{2} \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ")
 
 
@@ -31,10 +32,29 @@ class LogFacts:
     errors: tuple[str, ...]
     """The first lines that report an error, without their time."""
     error_count: int
+    programmed: str = ""
+    """The engine whose tables were programmed last; empty where there is none."""
+    reason: str = ""
+    """The last error before any tables were programmed: why an engine was given up."""
 
 
 def parse(data: bytes) -> LogFacts:
     """Read a log, or the part of it that was written since some moment."""
-    lines = [match[0] for match in _BAD.finditer(data) if _FALSE_ALARM not in match[0]]
-    shown = tuple(_HEAD.sub("", line.decode("utf-8", "replace"))[:MAX_LINE].strip() for line in lines[:MAX_LISTED])
-    return LogFacts(UP in data, TABLES in data, GIVEN_UP in data, shown, len(lines))
+    found = [match for match in _BAD.finditer(data) if _FALSE_ALARM not in match[0]]
+    shown = tuple(_clean(match[0]) for match in found[:MAX_LISTED])
+    programmed = list(_PROGRAMMED.finditer(data))
+    before = [match for match in found if not programmed or match.start() < programmed[0].start()]
+    return LogFacts(
+        is_up=UP in data,
+        has_tables=TABLES in data,
+        has_given_up=GIVEN_UP in data,
+        errors=shown,
+        error_count=len(found),
+        programmed=programmed[-1][1].decode("utf-8", "replace") if programmed else "",
+        reason=_clean(before[-1][0]) if before else "",
+    )
+
+
+def _clean(line: bytes) -> str:
+    """Return a line without its time, cut to a length that can be shown."""
+    return _HEAD.sub("", line.decode("utf-8", "replace"))[:MAX_LINE].strip()

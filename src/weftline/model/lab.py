@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
-from weftline.model.driver import Access
+from weftline.model.driver import Access, SubnetState
 from weftline.model.fabric import Fabric
 
 Progress = Callable[[str, float | None], None]
@@ -82,6 +82,44 @@ class Injection:
     value: int = 0
 
 
+EngineOutcome = Literal["ran", "fell-back", "no-tables", "late"]
+"""Its own tables were programmed; those of another engine were; none were; it was not done in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTrial:
+    """A routing engine of the subnet manager to try: what its options are, and the files that these name."""
+
+    label: str
+    """How it is called here, such as ``updn+roots``."""
+    engine: str
+    options: Mapping[str, str]
+    files: Mapping[str, bytes]
+    limit_s: float
+    """Time for each subnet."""
+    is_laned: bool = False
+    """Whether it puts paths on several lanes in a way that the forwarding tables do not show."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRun:
+    """What a manager did with a fabric when it was left to one of its own engines."""
+
+    trial: EngineTrial
+    outcome: EngineOutcome
+    programmed: str
+    """The engine whose tables were programmed; empty where there is none."""
+    reason: str
+    """Where it is not the one that was asked for: the line of the log that says why."""
+    states: tuple[SubnetState, ...]
+    """What the devices of each subnet held afterwards; empty where nothing was programmed."""
+    seconds: float
+    """From the start of the manager until it was done, over all subnets."""
+
+
+Read = Callable[[Access], SubnetState]
+
+
 @dataclass(frozen=True, slots=True)
 class Lab:
     """A register entry: functions that start, look at, disturb and stop a lab in a folder of its own."""
@@ -99,3 +137,7 @@ class Lab:
     inject: Callable[[LabDesign, Path, Injection], LabFault]
     heal: Callable[[Path], tuple[LabFault, ...]]
     down: Callable[[Path], tuple[LabProcess, ...]]
+    list_trials: Callable[[LabDesign, Sequence[str], float, bool], tuple[EngineTrial, ...]] | None = None
+    """(design, labels, limit in seconds, with lanes) -> the engines of the manager's own to try."""
+    try_engine: Callable[[LabDesign, EngineTrial, Path, Read, Progress], EngineRun] | None = None
+    """Run a fabric once under an engine of the manager's own, and read what it programmed."""

@@ -11,11 +11,12 @@ def view_report(report: ProofReport) -> dict[str, object]:
         "schema": "weftline/proof-report/1",
         "of": report.of,
         "accepted": report.is_accepted,
-        "proofs": [_view_proof(proof) for proof in report.proofs],
+        "proofs": [view_proof(proof) for proof in report.proofs],
     }
 
 
-def _view_proof(proof: Proof) -> dict[str, object]:
+def view_proof(proof: Proof) -> dict[str, object]:
+    """Show one proof."""
     return {
         "claim": proof.claim,
         "required": proof.required,

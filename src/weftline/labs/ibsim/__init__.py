@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from weftline.labs.ibsim.engines import try_engine
 from weftline.labs.ibsim.faults import heal, inject
 from weftline.labs.ibsim.running import down, list_missing, up, verify
+from weftline.labs.ibsim.trials import list_trials
 from weftline.model.lab import Lab
 
 IBSIM = Lab(
@@ -16,6 +18,8 @@ IBSIM = Lab(
     inject=inject,
     heal=heal,
     down=down,
+    list_trials=list_trials,
+    try_engine=try_engine,
 )
 
 __all__ = ["IBSIM"]

@@ -19,6 +19,8 @@ OPTIONS = "opensm.conf"
 INSTALL = b"/etc/opensm/"
 """Where rendered options say that the files stand; in a lab they stand where OpenSM runs."""
 MAX_LOG_MB = 64
+LOG_FLAGS = "0x03"
+"""Errors and what it does; 0x43 would have it write its tables to files as well."""
 LIBRARIES = (
     "/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so",
     "/usr/lib/aarch64-linux-gnu/umad2sim/libumad2sim.so",
@@ -42,15 +44,21 @@ def make_environment(subnet: SubnetRecord) -> dict[str, str]:
     }
 
 
-def start(folder: Path, key: str, subnet: SubnetRecord, files: Mapping[str, bytes]) -> LabProcess:
-    """Write the rendered files, with names relative to the folder, and start OpenSM on them."""
+def start(
+    folder: Path, key: str, subnet: SubnetRecord, files: Mapping[str, bytes], *, once: bool = False
+) -> LabProcess:
+    """Write the rendered files, with names relative to the folder, and start OpenSM on them.
+
+    With ``once`` it configures the subnet and ends.
+    """
     for name, content in files.items():
         (folder / name).write_bytes(content.replace(INSTALL, b"") if name == OPTIONS else content)
     program = processes.Program(
         name=NAME,
         subnet=subnet.name,
         arguments=[
-            "opensm", "-F", OPTIONS, "-f", LOG, "-e", "-d", "2", "-D", "0x03", "-L", str(MAX_LOG_MB),
+            "opensm", "-F", OPTIONS, "-f", LOG, "-e", "-d", "2", "-D", LOG_FLAGS, "-L", str(MAX_LOG_MB),
+            *(("-o",) if once else ()),
         ],
         environment=make_environment(subnet),
         folder=folder,

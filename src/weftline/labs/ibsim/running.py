@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
     subnets = split(design)
     with state.held(folder):
         progress("clearing what an earlier lab left", None)
-        _stop(key)
+        stop(key)
         try:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +54,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
         try:
             return _start(design, subnets, folder, progress)
         except BaseException as error:
-            _stop(key)
+            stop(key)
             if isinstance(error, OSError):
                 raise state.unwritable(folder, error) from error
             raise
@@ -101,7 +102,7 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
     ]
     note = state.State(of=design.of, stage="starting", subnets=tuple(records))
     state.write(folder, note)
-    limit_s = START_S + START_S_PER_NODE * sum(topology.nodes for topology in topologies)
+    limit_s = limit_of(topologies)
     top = int(max(design.addresses.port_address.max(initial=0), design.addresses.node_address.max(initial=0)))
     begin = time.monotonic()
     started: list[LabProcess] = []
@@ -129,7 +130,12 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
     return _describe(folder, note)
 
 
-def _stop(key: str) -> tuple[LabProcess, ...]:
+def limit_of(topologies: Sequence[Topology]) -> float:
+    """Say how long programs may take to come up."""
+    return START_S + START_S_PER_NODE * sum(topology.nodes for topology in topologies)
+
+
+def stop(key: str) -> tuple[LabProcess, ...]:
     """Stop the managers before the simulators: one whose simulator is gone waits for answers that never come."""
     found = processes.find(key)
     for is_last in (False, True):
@@ -199,6 +205,6 @@ def down(folder: Path) -> tuple[LabProcess, ...]:
     """Stop every program of a lab and clear its folder, whatever state it is in; returns what was stopped."""
     key = state.key_of(folder)
     with state.held(folder):
-        found = _stop(key)
+        found = stop(key)
         shutil.rmtree(folder, ignore_errors=True)
     return found

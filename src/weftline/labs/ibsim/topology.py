@@ -18,9 +18,9 @@ from weftline.model.fabric import Fabric, NodeKind
 TOO_NEW = re.compile(r"\b(\d+x)(?:NDR|XDR)\b")
 """Speeds that ibsim 0.10 does not know; such links run as HDR, and rates are not what the lab is for."""
 _ADAPTER = re.compile(r"caguid=0x[0-9a-f]+\n(Ca\t[^\n]*\n)\[(\d+)\]\(([0-9a-f]+)\)")
-MAX_NAME = 40
+MAX_NAME = 48
 """Characters of a name that are written: ibsim holds 63 of a description, and reads 255 of a line."""
-NOT_IN_QUOTES = {ord(letter): "_" for letter in '"\\\n\r\t'}
+NOT_PLAIN = re.compile(r"[^A-Za-z0-9._/-]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _join_switches(fabric: Fabric, plane: int) -> I32:
 
 def make_topology(fabric: Fabric, addresses: Addresses, part: Part) -> Topology:
     """Write one part of a fabric; the subnet manager stands at its entry."""
-    shown = replace(fabric, node_name=tuple(name.translate(NOT_IN_QUOTES)[:MAX_NAME] for name in fabric.node_name))
+    shown = replace(fabric, node_name=tuple(_shorten(name, node) for node, name in enumerate(fabric.node_name)))
     blocks = list(topology.list_blocks(shown, addresses, part.within))
     text = TOO_NEW.sub(r"\1HDR", topology.HEAD + "\n".join(blocks))
     text = _ADAPTER.sub(_follow_port, text)
@@ -128,6 +128,12 @@ def name_place(fabric: Fabric, addresses: Addresses, port: int) -> tuple[str, in
     if fabric.node_kind[node] == NodeKind.EXTRA:
         return f"H-{int(addresses.node_id[node]):016x}", number
     return f"H-{int(addresses.port_id[port]):016x}", 1
+
+
+def _shorten(name: str, node: int) -> str:
+    """Make a name plain and short, and different from those of other nodes: some programs know devices by it."""
+    plain = NOT_PLAIN.sub("_", name)
+    return name if plain == name and len(name) <= MAX_NAME else f"{plain[: MAX_NAME - 8]}.{node}"
 
 
 def _follow_port(match: re.Match[str]) -> str:
