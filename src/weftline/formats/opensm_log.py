@@ -35,7 +35,7 @@ class LogFacts:
     programmed: str = ""
     """The engine whose tables were programmed last; empty where there is none."""
     reason: str = ""
-    """The last error before any tables were programmed: why an engine was given up."""
+    """The first and the last error before any tables were programmed: why an engine was given up."""
 
 
 def parse(data: bytes) -> LogFacts:
@@ -51,7 +51,7 @@ def parse(data: bytes) -> LogFacts:
         errors=shown,
         error_count=len(found),
         programmed=programmed[-1][1].decode("utf-8", "replace") if programmed else "",
-        reason=_clean(before[-1][0]) if before else "",
+        reason="; ".join(dict.fromkeys(_clean(match[0]) for match in before[:1] + before[-1:])),
     )
 
 
