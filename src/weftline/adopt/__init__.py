@@ -7,13 +7,17 @@ from weftline.adopt.match import match_nodes
 from weftline.adopt.read import read_discovery
 from weftline.adopt.running import place_states
 from weftline.adopt.survey import read_survey
+from weftline.adopt.systems import Systems, collect_systems, expand_topology
 from weftline.adopt.tables import place_tables, read_tables
 
 __all__ = [
     "FORMS",
     "Form",
+    "Systems",
     "build_fabric",
+    "collect_systems",
     "compare",
+    "expand_topology",
     "find_form",
     "match_nodes",
     "place_states",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from weftline.errors import Problem
-from weftline.formats import far, ibnetdiscover, lft, mcfdbs, portlist, slvl
+from weftline.formats import far, ibdm_topo, ibnetdiscover, lft, mcfdbs, portlist, slvl
 from weftline.model.discovery import Discovery
 from weftline.model.survey import SurveyPart
 
@@ -77,6 +77,13 @@ FORMS: tuple[Form, ...] = (
         "ibnetdiscover -p > ports.txt",
         by_line(r"(?:CA|SW|RT)[ \t]+\d{1,9}[ \t]+\d{1,9}[ \t]+0x[0-9a-fA-F]"),
         _from_discovery(portlist.parse),
+    ),
+    Form(
+        "ibdm-topo",
+        "cabling plan by system and plug",
+        "by hand, or ibdiagnet -w plan.topo",
+        lambda _, head: ibdm_topo.looks_like(head),
+        ibdm_topo.parse_plan,
     ),
     Form(
         "mcfdbs",

@@ -10,9 +10,11 @@ from weftline.adopt import build_fabric, compare, read_discovery, read_tables
 from weftline.app.build import build
 from weftline.app.check import check, problems_error
 from weftline.app.files import is_folder, read_bytes
+from weftline.app.ibnl import read_systems
 from weftline.app.pipeline import MAX_HOPS, Progress, silent
 from weftline.app.workspace import SUFFIXES
 from weftline.errors import ArtifactError, CapabilityError, Place, Problem
+from weftline.formats import ibdm_topo
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Adoption
 from weftline.model.difference import Difference
@@ -54,10 +56,15 @@ class Compared:
     differences: tuple[Difference, ...]
 
 
-def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress = silent) -> Adopted:
-    """Judge a discovery dump; on the programmed tables where given, else on tables that we compute."""
+def adopt(
+    dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress = silent, ibnl: Path | None = None
+) -> Adopted:
+    """Judge a discovery dump; on the programmed tables where given, else on tables that we compute.
+
+    ``ibnl`` is the folder that describes the systems of an IBDM topology.
+    """
     progress("reading the dump", None)
-    adoption = read_adoption(dump)
+    adoption = read_adoption(dump, ibnl)
     fabric = adoption.fabric
     if tables:
         progress("reading the tables", None)
@@ -77,12 +84,12 @@ def adopt(dump: Path, tables: tuple[Path, ...], engine: str, progress: Progress 
     return Adopted(dump, adoption, routes, bool(tables), reason, adoption.problems + problems, report)
 
 
-def diff(declared: Path, discovered: Path, progress: Progress = silent) -> Compared:
+def diff(declared: Path, discovered: Path, progress: Progress = silent, ibnl: Path | None = None) -> Compared:
     """Compare two fabrics, each a declaration, a workspace or a dump."""
     progress(f"reading {declared.name}", None)
-    first, first_addresses = _read_fabric(declared)
+    first, first_addresses = _read_fabric(declared, ibnl)
     progress(f"reading {discovered.name}", None)
-    second, second_addresses = _read_fabric(discovered)
+    second, second_addresses = _read_fabric(discovered, ibnl)
     progress("comparing", None)
     return Compared(declared, discovered, compare(first, second, first_addresses, second_addresses))
 
@@ -91,13 +98,15 @@ def _read_dump(path: Path) -> bytes:
     return read_bytes(path, MAX_DUMP_BYTES, "a dump of one subnet is far smaller")
 
 
-def read_adoption(dump: Path) -> Adoption:
+def read_adoption(dump: Path, ibnl: Path | None = None) -> Adoption:
     """Read a discovery dump; raises what stands in the way."""
     if dump.suffix in SUFFIXES:
         message = f"{dump} is a declaration, not a discovery dump"
         hint = f"weftline prove {dump} judges it; weftline diff compares it with a dump"
         raise ArtifactError("artifact.not-a-dump", message, hint, Place(str(dump)))
-    discovery = read_discovery(_read_dump(dump), str(dump))
+    data = _read_dump(dump)
+    systems = read_systems(ibnl) if ibdm_topo.looks_like(data) else None
+    discovery = read_discovery(data, str(dump), systems)
     if isinstance(discovery, tuple):
         raise problems_error(discovery)
     adoption = build_fabric(discovery)
@@ -106,10 +115,10 @@ def read_adoption(dump: Path) -> Adoption:
     return adoption
 
 
-def _read_fabric(place: Path) -> tuple[Fabric, Addresses | None]:
+def _read_fabric(place: Path, ibnl: Path | None) -> tuple[Fabric, Addresses | None]:
     if place.suffix in SUFFIXES or is_folder(place):
         return build(check(place)).fabric, None
-    adoption = read_adoption(place)
+    adoption = read_adoption(place, ibnl)
     return adoption.fabric, adoption.addresses
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from weftline.cli.options import Json, NoColor, Quiet
+from weftline.cli.options import Ibnl, Json, NoColor, Quiet
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +18,9 @@ def register(app: typer.Typer) -> None:
 
 
 def adopt(
-    dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Output of ibnetdiscover, plain or -p.")],
+    dump: Annotated[
+        Path, typer.Argument(metavar="DUMP", help="Output of ibnetdiscover, plain or -p, or an IBDM .topo file.")
+    ],
     tables: Annotated[
         list[Path] | None,
         typer.Option("--tables", metavar="FILE", help="Programmed tables: dump_fts, ibroute or opensm-lfts.dump."),
@@ -26,6 +28,7 @@ def adopt(
     engine: Annotated[
         str, typer.Option("--engine", help="Engine whose tables are proved where none are given.")
     ] = "auto",
+    ibnl: Ibnl = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -36,7 +39,7 @@ def adopt(
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        adopted = adopt_dump(dump, tuple(tables or ()), engine, progress)
+        adopted = adopt_dump(dump, tuple(tables or ()), engine, progress, ibnl)
     return show.show_adopted(adopted, as_json=as_json, no_color=no_color)
 
 
@@ -72,6 +75,7 @@ def audit_fabric(
 def diff(
     declared: Annotated[Path, typer.Argument(metavar="DECLARED", help="A declaration, a workspace or a dump.")],
     discovered: Annotated[Path, typer.Argument(metavar="DISCOVERED", help="A discovery dump, or a declaration.")],
+    ibnl: Ibnl = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -82,7 +86,7 @@ def diff(
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        compared = diff_places(declared, discovered, progress)
+        compared = diff_places(declared, discovered, progress, ibnl)
     return show.show_differences(compared, as_json=as_json, no_color=no_color)
 
 

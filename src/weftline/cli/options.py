@@ -25,3 +25,7 @@ Seed = Annotated[
     int,
     typer.Option("--seed", min=0, max=2**32 - 1, metavar="N", help="For random placement and hashed paths."),
 ]
+Ibnl = Annotated[
+    Path | None,
+    typer.Option("--ibnl", metavar="DIR", help="IBNL files that describe the systems of an IBDM .topo file."),
+]

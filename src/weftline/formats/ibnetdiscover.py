@@ -291,7 +291,7 @@ def parse(data: bytes, file: str) -> Discovery | tuple[Problem, ...]:
     _finish(reader, len(lines))
     if not reader.nodes:
         if not log.has_error:
-            hint = "give the output of ibnetdiscover, plain or with -p; IBDM topologies are not read yet"
+            hint = "give the output of ibnetdiscover, plain or with -p, or an IBDM topology"
             log.add("artifact.dump-empty", "there is no node in this file", hint, 1)
         return log.close()
     nodes = tuple(node.freeze() for node in reader.nodes)

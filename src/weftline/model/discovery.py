@@ -63,7 +63,7 @@ class Discovery:
     """A whole dump: its nodes in the order of the file, and what was wrong with single lines."""
 
     form: str
-    """``ibnetdiscover`` or ``portlist``."""
+    """``ibnetdiscover``, ``portlist`` or ``ibdm-topo``."""
     file: str
     digest: str
     """SHA-256 of the bytes."""
