@@ -11,6 +11,7 @@ import numpy as np
 
 from weftline.app.build import Built, build
 from weftline.app.check import check
+from weftline.app.isolation import judge_isolation, put_isolation
 from weftline.errors import CapabilityError, Place, SpecError
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
@@ -86,7 +87,8 @@ def judge(routed: Routed) -> Proved:
     design = routed.built.checked.design
     fabric = routed.built.fabric
     pairs = _pairs_of_jobs(design, fabric)
-    return Proved(routed, prove(fabric, routed.routes, proof_rules(design, fabric), pairs))
+    report = prove(fabric, routed.routes, proof_rules(design, fabric), pairs)
+    return Proved(routed, put_isolation(report, judge_isolation(routed.built, routed.addresses)))
 
 
 def _pairs_of_jobs(design: ResolvedSpec, fabric: Fabric) -> tuple[I32, I32] | None:

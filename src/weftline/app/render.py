@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from weftline.app.isolation import judge_files, put_isolation
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
 from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
@@ -61,6 +62,11 @@ def render_proved(
     intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
     vendors = tuple(VENDORS[name] for name in design.vendors)
     artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
+    isolation = judge_files(routed.built, routed.addresses, artifacts)
+    proved = replace(proved, report=put_isolation(proved.report, isolation))
+    forced = not proved.report.is_accepted
+    if forced and not (force or checked.design.spec.policy.render_unproved):
+        return Rendered(proved, folder, None)
     if to_disk:
         write(artifacts, folder, forced=forced)
     return Rendered(proved, folder, artifacts)

@@ -17,7 +17,7 @@ Flag = Annotated[bool, Field(strict=True)]
 Name = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 PartName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
 Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Claim = Literal["reach", "deadlock", "balance"]
+Claim = Literal["reach", "deadlock", "balance", "isolate"]
 PartKind = Literal["switches", "nics", "hosts", "cables"]
 OwnParts = Annotated[dict[PartName, dict[str, object]], Field(max_length=MAX_OWN_PARTS)]
 

@@ -11,6 +11,7 @@ from weftline.model.audit import Observation
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent
+from weftline.model.isolation import Owners
 from weftline.model.routes import Routes
 
 
@@ -28,6 +29,10 @@ class Design:
     intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]]
     vendors: tuple[str, ...]
     """Names in the table of vendors; each renders the intents of the devices that are its own."""
+    owners: Callable[[ResolvedSpec, Fabric], Owners] | None = None
+    """Who owns which endpoint; absent where the files keep no owners apart yet."""
+    isolate: Callable[[ResolvedSpec, Fabric, Addresses], tuple[DeviceIntent, ...]] | None = None
+    """The intents that keep owners apart, and nothing else of what the devices should do."""
 
     @property
     def engine(self) -> str:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from weftline.model.addresses import Addresses
 from weftline.model.artifact import Artifact, ArtifactSet
+from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent
+from weftline.model.isolation import IsolationTables, Owners
 from weftline.model.observed import ObservedConfig
 
 
@@ -18,3 +21,5 @@ class Vendor:
     render: Callable[[tuple[DeviceIntent, ...]], tuple[Artifact, ...]]
     observe: Callable[[ArtifactSet], tuple[ObservedConfig, ...]]
     """What the files of this vendor say, device by device."""
+    isolation: Callable[[ArtifactSet, Fabric, Addresses, Owners], IsolationTables] | None = None
+    """Who meets whom once the devices have read the files; absent where the files decide nothing of that."""

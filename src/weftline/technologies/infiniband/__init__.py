@@ -5,8 +5,9 @@ from __future__ import annotations
 from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
 from weftline.technologies.infiniband.audit import OBSERVATION
-from weftline.technologies.infiniband.intents import list_intents
+from weftline.technologies.infiniband.intents import list_intents, list_isolation
 from weftline.technologies.infiniband.limits import count_problems
+from weftline.technologies.infiniband.owners import list_owners
 
 INFINIBAND = Technology(
     name="infiniband",
@@ -17,6 +18,8 @@ INFINIBAND = Technology(
         assign=assign,
         intents=list_intents,
         vendors=("opensm", "host"),
+        owners=list_owners,
+        isolate=list_isolation,
     ),
     observation=OBSERVATION,
     transport=Transport(

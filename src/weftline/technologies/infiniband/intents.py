@@ -46,6 +46,21 @@ def list_intents(
     return (*managers, *hosts)
 
 
+def list_isolation(_design: ResolvedSpec, fabric: Fabric, addresses: Addresses) -> tuple[DeviceIntent, ...]:
+    """List what each subnet manager should do to keep tenants apart."""
+    return tuple(
+        DeviceIntent(
+            device=f"subnet-{plane + 1}",
+            role="manager",
+            plane=plane,
+            tier="",
+            fabric=fabric.name,
+            isolation=_isolate(fabric, addresses, plane),
+        )
+        for plane in range(max(fabric.planes, 1))
+    )
+
+
 def _manager(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -> DeviceIntent:
     return DeviceIntent(
         device=f"subnet-{plane + 1}",

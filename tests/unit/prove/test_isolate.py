@@ -1,0 +1,252 @@
+"""Isolation: proved for good files, refuted with a witness for every way in which a file can join tenants."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.cli.running import run
+from tests.designs import Rendered, render_design
+from weftline.model.artifact import ArtifactSet
+from weftline.model.intent import IsolationIntent
+from weftline.model.isolation import MANAGEMENT, Groups, IsolatedEnd, IsolationTables, Owners, Sharing
+from weftline.model.proof import Proof, Verdict
+from weftline.prove.isolate import check_isolation, prove_isolation
+from weftline.technologies.infiniband.owners import list_owners
+from weftline.vendors.opensm.isolation import observe_isolation
+
+
+@pytest.fixture(scope="module")
+def made() -> Rendered:
+    """Two tenants, and hosts of none."""
+    return render_design("infiniband", hosts=7, rails=2, unit_size=4, tenants=(("red", "1-3"), ("blue", "4-5")))
+
+
+def judge(made: Rendered, file: str = "", old: str = "", new: str = "", owners: Owners | None = None) -> Proof:
+    """Prove isolation on the files, with one of them changed."""
+    changed: list[object] = []
+    for artifact in made.artifacts.artifacts:
+        if file and artifact.path.endswith(file):
+            text = artifact.content.decode()
+            assert old in text
+            changed.append(replace(artifact, content=text.replace(old, new, 1).encode()))
+        else:
+            changed.append(artifact)
+    artifacts = ArtifactSet(made.artifacts.of, tuple(changed))  # type: ignore[arg-type]
+    known = owners or list_owners(made.design, made.fabric)
+    return prove_isolation(observe_isolation(artifacts, made.fabric, made.addresses, known), required=True)
+
+
+def guids(made: Rendered, tenant: str) -> list[str]:
+    """List the port ids of a tenant."""
+    isolation = made.intent("subnet-1").isolation
+    assert isolation is not None
+    return list(next(one.full for one in isolation.partitions if one.name == tenant))
+
+
+def test_rendered_files_keep_tenants_apart(made: Rendered) -> None:
+    proof = judge(made)
+    assert proof.verdict is Verdict.PROVED
+    assert proof.detail["owners"] == ["blue", "no tenant", "red"]
+    assert "management key" in proof.statement
+    assert check_isolation(proof)
+    assert not check_isolation(replace(proof, verdict=Verdict.REFUTED))
+    certificate = proof.certificate
+    assert certificate is not None
+    wrong = {**certificate.columns, "owner": certificate.columns["owner"][::-1].copy()}
+    assert not check_isolation(replace(proof, certificate=replace(certificate, columns=wrong)))
+
+
+PARTITIONS = "partitions.conf"
+FAULTS = {
+    "a member added": (PARTITIONS, "blue=0x0002, indx0, defmember=full : ", "{blue}{red0}, "),
+    "the other's key": (PARTITIONS, "blue=0x0002", "blue=0x0001"),
+    "default full": (PARTITIONS, "ALL=limited", "ALL=full"),
+    "default of a tenant's port full": (PARTITIONS, "SELF=full", "SELF=full, {red0}=full"),
+    "a word for everybody": (PARTITIONS, "red=0x0001, indx0, defmember=full : ", "{red}A, "),
+    "a semicolon lost, and the rule unreadable": (PARTITIONS, " ;\n", "\n"),
+    "a guid that is none": (PARTITIONS, "red=0x0001, indx0, defmember=full : 0x", "{red}"),
+    "carriage returns": (PARTITIONS, " ;\n", " ;\r\n"),
+    "no key, and the one that is chosen": (PARTITIONS, "red=0x0001", "blue=0x0002"),
+    "enforcement off": ("opensm.conf", "part_enforce both", "part_enforce off"),
+    "enforcement of one direction": ("opensm.conf", "part_enforce both", "part_enforce in"),
+    "the old word": ("opensm.conf", "part_enforce both", "part_enforce both\nno_partition_enforcement TRUE"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_of_a_file_is_refuted_with_a_witness(made: Rendered, name: str) -> None:
+    file, old, new = FAULTS[name]
+    words = {
+        "red": "red=0x0001, indx0, defmember=full : ",
+        "blue": "blue=0x0002, indx0, defmember=full : ",
+        "red0": guids(made, "red")[0],
+    }
+    proof = judge(made, file, old, new.format(**words) if "{" in new else new)
+    assert proof.verdict is Verdict.REFUTED, name
+    assert proof.witness is not None
+    assert proof.witness.detail["a_owner"] != proof.witness.detail["b_owner"]
+    assert proof.witness.summary
+    assert proof.certificate is None
+
+
+def test_the_cause_is_named_where_the_file_is_given_up(made: Rendered) -> None:
+    proof = judge(made, PARTITIONS, " ;\n", "\n")
+    assert proof.witness is not None
+    assert "OpenSM gives up opensm/subnet-1/partitions.conf:" in proof.witness.summary
+
+
+def test_a_file_that_is_not_there(made: Rendered) -> None:
+    kept = tuple(item for item in made.artifacts.artifacts if not item.path.endswith(PARTITIONS))
+    artifacts = ArtifactSet(made.artifacts.of, kept)
+    owners = list_owners(made.design, made.fabric)
+    proof = prove_isolation(observe_isolation(artifacts, made.fabric, made.addresses, owners), required=True)
+    assert proof.verdict is Verdict.REFUTED
+    assert proof.witness is not None
+    assert "no partition file" in proof.witness.summary
+
+
+def test_what_nobody_can_predict_is_unknown(made: Rendered) -> None:
+    proof = judge(made, PARTITIONS, " ;\n", " ;\nx=0x77 : mgid=ff12::1 ; y=0x78 : ;\n")
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "Not decided" in proof.statement
+
+
+def end(name: str, owner: str, full: set[int], limited: set[int] | None = None) -> IsolatedEnd:
+    """Make an endpoint whose switch port holds what it holds itself."""
+    groups = Groups(frozenset(full), frozenset(limited or set()))
+    return IsolatedEnd(name, owner, groups, groups, enforces_in=True, enforces_out=True, facing=f"leaf/{name}")
+
+
+def prove(*ends: IsolatedEnd, sharings: tuple[Sharing, ...] = ()) -> Proof:
+    """Prove isolation of some endpoints."""
+    return prove_isolation(IsolationTables(ends, sharings, "0", "tables", "No premise."), required=True)
+
+
+def test_two_limited_members_do_not_meet() -> None:
+    assert prove(end("a", "red", {1}, {7}), end("b", "blue", {2}, {7})).verdict is Verdict.PROVED
+    assert prove(end("a", "red", {1, 7}), end("b", "blue", {2}, {7})).verdict is Verdict.REFUTED
+
+
+def test_a_hub_is_reached_and_joins_nobody() -> None:
+    hub = end("s", "storage", {7})
+    spokes = (end("a", "red", {1}, {7}), end("b", "blue", {2}, {7}))
+    sharing = (Sharing("storage", frozenset({"red", "blue"})),)
+    assert prove(hub, *spokes, sharings=sharing).verdict is Verdict.PROVED
+    assert prove(hub, *spokes).verdict is Verdict.REFUTED
+    assert prove(hub, *spokes, sharings=(Sharing("storage", frozenset({"red"})),)).verdict is Verdict.REFUTED
+    wrong = end("a", "red", {1, 7})
+    assert prove(hub, wrong, spokes[1], sharings=sharing).verdict is Verdict.REFUTED
+
+
+def test_management_is_reached_by_all() -> None:
+    manager = end("m", MANAGEMENT, {0x7FFF})
+    ends = (manager, end("a", "red", {1}, {0x7FFF}), end("b", "", {2}, {0x7FFF}))
+    assert prove(*ends, sharings=(Sharing(MANAGEMENT),)).verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("missing", ["own", "wall", "enforces_in", "enforces_out"])
+def test_what_is_not_known_is_not_proved(missing: str) -> None:
+    whole = end("a", "red", {1})
+    other = end("b", "blue", {2})
+    assert prove(whole, other).verdict is Verdict.PROVED
+    assert prove(replace(whole, **{missing: None}), other).verdict is Verdict.UNKNOWN
+    assert prove().verdict is Verdict.UNKNOWN
+
+
+def test_the_walls_are_judged_apart() -> None:
+    leaky = replace(end("a", "red", {1}), wall=Groups(frozenset({1, 2}), frozenset()))
+    proof = prove(leaky, end("b", "blue", {2}))
+    assert (proof.detail["own_tables"], proof.detail["switch_ports"]) == ("proved", "refuted")
+    opened = replace(end("a", "red", {1}), enforces_out=False)
+    proof = prove(opened, end("b", "blue", {2}))
+    assert (proof.detail["own_tables"], proof.detail["switch_ports"]) == ("proved", "refuted")
+    assert proof.witness is not None
+    assert "does not enforce" in proof.witness.summary
+
+
+GROUPS = st.builds(Groups, st.frozensets(st.integers(1, 4), max_size=3), st.frozensets(st.integers(1, 4), max_size=3))
+
+
+@given(st.lists(st.tuples(st.sampled_from(["red", "blue", ""]), GROUPS, GROUPS), min_size=1, max_size=6))
+def test_the_verdict_is_that_of_all_pairs(drawn: list[tuple[str, Groups, Groups]]) -> None:
+    ends = tuple(
+        IsolatedEnd(str(number), owner, own, wall, enforces_in=True, enforces_out=True)
+        for number, (owner, own, wall) in enumerate(drawn)
+    )
+
+    def meet(a: Groups, b: Groups) -> bool:
+        return bool(a.full & (b.full | b.limited) or b.full & a.limited)
+
+    meetings = [
+        (a, b)
+        for a, b in itertools.combinations(ends, 2)
+        if a.owner != b.owner
+        and a.own is not None and b.own is not None and a.wall is not None and b.wall is not None
+        and (meet(a.own, b.own) or meet(a.wall, b.wall))
+    ]  # fmt: skip
+    proof = prove(*ends)
+    assert (proof.verdict is Verdict.REFUTED) == bool(meetings)
+    assert check_isolation(proof) == (not meetings)
+
+
+def test_a_leak_stops_the_render(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files say what was meant, and what was meant joins two tenants."""
+    from weftline.technologies.infiniband import intents
+
+    good = intents._isolate
+
+    def leak(*arguments: Any) -> IsolationIntent:
+        isolation = good(*arguments)
+        red, blue, *rest = isolation.partitions
+        return replace(isolation, partitions=(red, replace(blue, full=(*blue.full, red.full[0])), *rest))
+
+    path = tmp_path / "fabric.yaml"
+    path.write_text(SMALL, encoding="utf-8")
+    assert run("render", path).status == 0
+    monkeypatch.setattr(intents, "_isolate", leak)
+    (tmp_path / "fabric.yaml").write_text(SMALL.replace("two-tenants", "other"), encoding="utf-8")
+    ran = run("render", path, "--json")
+    assert (ran.status, ran.document["written"]) == (2, False)
+    proof = next(one for one in ran.document["proofs"]["proofs"] if one["claim"] == "isolate")
+    assert (proof["verdict"], proof["required"]) == ("refuted", True)
+    assert "meet in group 0x0002" in proof["witness"]["summary"]
+    assert run("prove", path).status == 2
+
+
+SMALL = """\
+fabric:
+  name: two-tenants
+technology: infiniband
+hosts:
+  count: 8
+  gpus: 2
+  rails: 2
+  rate_gbps: 400
+  unit_size: 4
+topology:
+  kind: rail-optimised
+tenants:
+  - name: red
+    hosts: 1-3
+  - name: blue
+    hosts: 4-8
+claims:
+  required: [reach, deadlock]
+"""
+
+
+def test_ethernet_files_keep_nobody_apart_yet(tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    path.write_text(SMALL.replace("infiniband", "roce"), encoding="utf-8")
+    assert run("prove", path).status == 0
+    path.write_text(SMALL.replace("infiniband", "roce").replace("deadlock]", "deadlock, isolate]"), encoding="utf-8")
+    ran = run("prove", path, "--json")
+    assert ran.status == 2
+    assert [one["verdict"] for one in ran.document["proofs"] if one["claim"] == "isolate"] == ["unknown"]
