@@ -7,7 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from weftline.errors import Problem
-from weftline.formats import far, ibdm_topo, ibnetdiscover, lft, mcfdbs, portlist, slvl
+from weftline.formats import (
+    far,
+    ibdiagnet_csv,
+    ibdm_topo,
+    iblinkinfo,
+    ibnetdiscover,
+    lft,
+    managers,
+    mcfdbs,
+    net_dump,
+    node_name_map,
+    opensm_smdb,
+    portlist,
+    slvl,
+    smpquery,
+    subnet_lst,
+    ufm,
+)
 from weftline.model.discovery import Discovery
 from weftline.model.survey import SurveyPart
 
@@ -44,9 +61,24 @@ def by_name(pattern: str) -> Callable[[str, bytes], bool]:
     return lambda name, _: compiled.search(name) is not None
 
 
-def _looks_like_tables(_: str, head: bytes) -> bool:
-    """Recognise unicast forwarding tables."""
-    return lft.looks_like(head)
+def by_content(looks_like: Callable[[bytes], bool]) -> Callable[[str, bytes], bool]:
+    """Recognise a form by its first bytes alone."""
+    return lambda _, head: looks_like(head)
+
+
+def _looks_like_smdb(name: str, head: bytes) -> bool:
+    """Tell the dump of a manager from the file of ibdiagnet, which has sections of the same names."""
+    if opensm_smdb.looks_like(head, "SM_PORTS", "SMS"):
+        return True
+    return "smdb" in name.lower() and opensm_smdb.looks_like(head, "NODES", "PORTS", "LINKS", "SM")
+
+
+def _looks_like_table_file(name: str, head: bytes) -> bool:
+    """Recognise the file of ibdiagnet by any section, also where a run collected none of the usual first ones."""
+    return b"START_" in head and (
+        ibdiagnet_csv.looks_like(head, "NODES", "PORTS", "LINKS", "SWITCHES", "SM_INFO", "PKEY")
+        or by_name(r"\.db_csv")(name, head)
+    )
 
 
 def _from_discovery(
@@ -61,6 +93,36 @@ def _from_discovery(
         return SurveyPart(problems=found)
 
     return read
+
+
+_UNREAD = (
+    ("ibdiagnet-log", "log of ibdiagnet2", "ibdiagnet (ibdiagnet2.log)", r"ibdiagnet2?\.log"),
+    (
+        "ibdiagnet-cables",
+        "cables of ibdiagnet2",
+        "ibdiagnet --get_cable_info (ibdiagnet2.cables)",
+        r"ibdiagnet2?\.cables",
+    ),
+    ("ibdiagnet-pm", "counters of ibdiagnet2", "ibdiagnet (ibdiagnet2.pm)", r"ibdiagnet2?\.(?:pm|pm_agg|mlnx_cntrs)"),
+    (
+        "ibdiagnet-nodes-info",
+        "node information of ibdiagnet2, whose layout is not public; db_csv has the same",
+        "ibdiagnet (ibdiagnet2.nodes_info)",
+        r"ibdiagnet2?\.nodes_info",
+    ),
+    (
+        "ibdiagnet-other",
+        "another file of ibdiagnet2",
+        "ibdiagnet",
+        r"ibdiagnet2?\.(?:aguid|debug|vports|vports_pkey|vl2vl|rnc?2?|sharp\w*|rails|aports|fat_tree|ibis|pcap|ppcc)",
+    ),
+)
+"""Files that are known and not read: name, title, who writes them, how their names end."""
+
+
+def _unread(name: str, title: str, written_by: str, pattern: str) -> Form:
+    """Make a form that is known by its name and read by nobody."""
+    return Form(name, title, written_by, by_name(pattern), None, is_read=False)
 
 
 FORMS: tuple[Form, ...] = (
@@ -89,21 +151,21 @@ FORMS: tuple[Form, ...] = (
         "mcfdbs",
         "multicast forwarding tables",
         "ibdiagnet -r (ibdiagnet2.mcfdbs), or OpenSM with -D 0x43 (opensm.mcfdbs)",
-        lambda _, head: mcfdbs.looks_like(head),
+        by_content(mcfdbs.looks_like),
         mcfdbs.parse,
     ),
     Form(
         "slvl",
         "service level to lane tables",
         "OpenSM with -Q -D 0x43 (opensm-sl2vl.dump), or ibdiagnet -r (ibdiagnet2.slvl)",
-        lambda _, head: slvl.looks_like(head),
+        by_content(slvl.looks_like),
         slvl.parse,
     ),
     Form(
         "far",
         "adaptive-routing groups and tables",
         "ibdiagnet -r (ibdiagnet2.far)",
-        lambda _, head: far.looks_like(head),
+        by_content(far.looks_like),
     ),
     Form(
         "ar",
@@ -120,11 +182,111 @@ FORMS: tuple[Form, ...] = (
         is_read=False,
     ),
     Form(
+        "opensm-smdb",
+        "database dump of NVIDIA's subnet manager",
+        "opensm-smdb.dump, written by NVIDIA's OpenSM with sm_db_dump",
+        _looks_like_smdb,
+        opensm_smdb.parse,
+    ),
+    Form(
+        "ibdiagnet-csv",
+        "tables of ibdiagnet2",
+        "ibdiagnet --routing --get_phy_info (ibdiagnet2.db_csv)",
+        _looks_like_table_file,
+        ibdiagnet_csv.parse,
+    ),
+    Form(
+        "subnet-lst",
+        "list of links",
+        "opensm-subnet.lst, written by every OpenSM, or ibdiagnet2.lst, written by ibdiagnet",
+        by_content(subnet_lst.looks_like),
+        subnet_lst.parse,
+    ),
+    Form(
+        "iblinkinfo",
+        "links as iblinkinfo prints them",
+        "iblinkinfo -l > iblinkinfo.txt",
+        by_content(iblinkinfo.looks_like),
+        iblinkinfo.parse,
+    ),
+    Form(
+        "net-dump",
+        "ports and neighbours of ibdiagnet2",
+        "ibdiagnet (ibdiagnet2.net_dump)",
+        by_content(net_dump.looks_like),
+        net_dump.parse,
+    ),
+    Form(
+        "net-dump-ext",
+        "ports with error rates of ibdiagnet2",
+        "ibdiagnet --get_phy_info (ibdiagnet2.net_dump_ext)",
+        by_content(net_dump.looks_wide),
+        net_dump.parse_wide,
+    ),
+    Form(
+        "sminfo",
+        "the subnet manager that answers",
+        "sminfo > sminfo.txt",
+        by_content(managers.looks_like_sminfo),
+        managers.parse_sminfo,
+    ),
+    Form(
+        "ibdiagnet-sm",
+        "subnet managers of ibdiagnet2",
+        "ibdiagnet (ibdiagnet2.sm)",
+        by_name(r"ibdiagnet2?\.sm"),
+        managers.parse_report,
+    ),
+    Form(
+        "smpquery",
+        "answers of smpquery",
+        "smpquery nodeinfo LID; smpquery portinfo LID PORT; smpquery switchinfo LID; smpquery sl2vl LID PORT; "
+        "smpquery vlarb LID PORT",
+        by_content(smpquery.looks_like),
+        smpquery.parse,
+    ),
+    Form(
+        "node-name-map",
+        "names of nodes",
+        "node-name-map, as OpenSM and the diagnostics read it",
+        by_content(node_name_map.looks_like),
+        node_name_map.parse,
+    ),
+    Form(
+        "ufm-ports",
+        "ports as UFM exports them",
+        "GET /ufmRest/resources/ports",
+        by_content(ufm.looks_like_ports),
+        ufm.parse_ports,
+    ),
+    Form(
+        "ufm-links",
+        "links as UFM exports them",
+        "GET /ufmRest/resources/links",
+        by_content(ufm.looks_like_links),
+        ufm.parse_links,
+    ),
+    Form(
+        "ufm-systems",
+        "systems as UFM exports them",
+        "GET /ufmRest/resources/systems",
+        by_content(ufm.looks_like_systems),
+        ufm.parse_systems,
+    ),
+    Form(
+        "ufm-pkeys",
+        "partitions as UFM exports them",
+        "GET /ufmRest/resources/pkeys?guids_data=true",
+        by_content(ufm.looks_like_pkeys),
+        ufm.parse_pkeys,
+    ),
+    Form(
         "lft",
         "unicast forwarding tables",
         "dump_fts > lfts.txt; OpenSM with -D 0x43 (opensm-lfts.dump, opensm.fdbs); ibdiagnet -r (ibdiagnet2.fdbs)",
-        _looks_like_tables,
+        by_content(lft.looks_like),
     ),
+    *(_unread(*words) for words in _UNREAD),
 )
 """Every form that Weftline knows, the first that recognises a file wins."""
 

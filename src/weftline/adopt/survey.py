@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from weftline.adopt.disagree import compare_sources
 from weftline.adopt.forms import HEAD_BYTES, recognise
+from weftline.adopt.identify import identify, make_directory
 from weftline.errors import Place, Problem
-from weftline.model.discovery import Discovery
+from weftline.model.discovery import Discovery, NodeRecord
 from weftline.model.survey import Source, Survey, SurveyPart
 
 MAX_FILE = 256 * 2**20
 """Bytes of one file; tables of 11,664 hosts and 1,620 switches take 227 MB."""
 MAX_FILES = 10_000
-EXACTNESS = ("ibnetdiscover", "portlist")
+EXACTNESS = (
+    "ibnetdiscover",
+    "ibdiagnet-csv",
+    "opensm-smdb",
+    "subnet-lst",
+    "portlist",
+    "iblinkinfo",
+    "net-dump",
+    "ufm-ports",
+    "ufm-links",
+)
 """Forms that carry nodes and links, the most exact first."""
+_NIC = re.compile(r"(.+)/nic(\d{1,4})")
 
 
 def read_survey(files: Sequence[tuple[str, bytes]]) -> Survey:
@@ -34,12 +48,24 @@ def read_survey(files: Sequence[tuple[str, bytes]]) -> Survey:
         sources.append(source)
         parts.append(part)
         problems.extend(part.problems)
-    names = {guid: name for part in parts for guid, name in part.names.items()}
-    discovery = _choose(sources, parts)
-    if discovery is not None and names:
-        discovery = _rename(discovery, names)
-    file = discovery.file if discovery else ""
-    return Survey(tuple(sources), tuple(parts), discovery, file, tuple(problems))
+    ranked = _rank(sources, parts)
+    if not ranked:
+        return Survey(tuple(sources), tuple(parts), None, "", tuple(problems))
+    topologies = [(sources[at].form, part.discovery) for at in ranked if (part := parts[at]).discovery is not None]
+    form, discovery = topologies[0]
+    for other_form, other in topologies[1:]:
+        differs = compare_sources(discovery, other, (form, other_form))
+        if differs is not None:
+            problems.append(differs)
+    directory = make_directory(discovery)
+    names = {directory.node_of(guid): name for part in parts for guid, name in part.names.items()}
+    return Survey(
+        tuple(sources),
+        tuple(identify(part, directory) for part in parts),
+        _rename(discovery, names),
+        discovery.file,
+        tuple(problems),
+    )
 
 
 def _read_file(file: str, data: bytes) -> tuple[Source, SurveyPart]:
@@ -57,19 +83,34 @@ def _read_file(file: str, data: bytes) -> tuple[Source, SurveyPart]:
     return Source(file, form.name, digest), form.parse(data, file)
 
 
-def _choose(sources: list[Source], parts: list[SurveyPart]) -> Discovery | None:
-    """Pick the topology of the most exact form, of several the one with most links, then the first by name."""
+def _rank(sources: list[Source], parts: list[SurveyPart]) -> list[int]:
+    """Order the topologies: whole ones, then the most exact form, then the one with most links, then by name."""
     ranked = [
-        (EXACTNESS.index(source.form), -sum(len(node.ports) for node in part.discovery.nodes), at)
+        (
+            not _is_whole(part.discovery, part),
+            EXACTNESS.index(source.form),
+            -sum(len(node.ports) for node in part.discovery.nodes),
+            at,
+        )
         for at, (source, part) in enumerate(zip(sources, parts, strict=True))
         if part.discovery is not None and source.form in EXACTNESS
     ]
-    return parts[min(ranked)[2]].discovery if ranked else None
+    return [at for *_, at in sorted(ranked)]
+
+
+def _is_whole(discovery: Discovery, part: SurveyPart) -> bool:
+    """Say whether nothing is broken in a file and the far end of each of its links is in it."""
+    keys = {node.key for node in discovery.nodes}
+    has_error = any(problem.is_error for problem in part.problems)
+    return not has_error and all(port.peer in keys for node in discovery.nodes for port in node.ports if port.peer)
 
 
 def _rename(discovery: Discovery, names: dict[int, str]) -> Discovery:
-    """Call nodes as people call them."""
-    nodes = tuple(
-        replace(node, description=names[node.guid]) if node.guid in names else node for node in discovery.nodes
-    )
-    return replace(discovery, nodes=nodes)
+    """Call nodes as people call them; ``host-0001/nic3`` is the adapter ``host-0001 HCA-3``."""
+
+    def name(node: NodeRecord) -> NodeRecord:
+        given = names.get(node.guid, "")
+        nic = _NIC.fullmatch(given) if node.kind == "ca" else None
+        return replace(node, description=f"{nic[1]} HCA-{nic[2]}" if nic else given) if given else node
+
+    return replace(discovery, nodes=tuple(name(node) for node in discovery.nodes)) if names else discovery

@@ -46,6 +46,8 @@ class NodeFact:
     """Places of the partition table of an external port of a switch (PartitionEnforcementCap)."""
     table_capacity: int | None = None
     """Entries of the linear forwarding table (LinearFDBCap)."""
+    lid: int = NIL
+    """Where the file names the node by a LID of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,8 @@ class LaneFact:
     lanes: tuple[int, ...]
     """One per service level, 16 of them; 15 drops."""
     where: Place
+    lid: int = NIL
+    """Where the file names the node by a LID of it; its GUID is then 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +149,8 @@ class ArbitrationFact:
     high: tuple[tuple[int, int], ...]
     low: tuple[tuple[int, int], ...]
     where: Place
+    lid: int = NIL
+    """Where the file names the node by a LID of it; its GUID is then 0."""
 
 
 @dataclass(frozen=True, slots=True)
