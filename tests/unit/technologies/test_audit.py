@@ -34,13 +34,13 @@ def adoption() -> Adoption:
     return adopted
 
 
-def survey(form: str = "db_csv", **parts: Any) -> Survey:
+def survey(form: str = "ibdiagnet-csv", **parts: Any) -> Survey:
     """Make a survey of one file that says this."""
     part = SurveyPart(**parts)
     return Survey((Source("dump", form, "0" * 64),), (part,), None, "", part.problems)
 
 
-def given(adopted: Adoption | None = None, form: str = "db_csv", **parts: Any) -> AuditInput:
+def given(adopted: Adoption | None = None, form: str = "ibdiagnet-csv", **parts: Any) -> AuditInput:
     """Make the input of a rule."""
     return AuditInput(survey(form, **parts), adopted, None, None)
 

@@ -12,7 +12,7 @@ from weftline.model.survey import ManagerFact
 from weftline.technologies.infiniband.audit.verdicts import count, join, settle
 
 NEEDS = "ibdiagnet2.sm or ibdiagnet2.db_csv (SM_INFO); sminfo names the master alone"
-WHOLE = frozenset({"db_csv", "smdb", "ibdiagnet-sm"})
+WHOLE = frozenset({"ibdiagnet-csv", "opensm-smdb", "ibdiagnet-sm"})
 """Forms that list every manager, not only the one that answers."""
 
 
