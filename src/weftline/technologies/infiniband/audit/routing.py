@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput, Judged
 from weftline.model.finding import Finding, FindingSeverity, Topic, Unjudged
 from weftline.model.proof import Proof, Verdict
@@ -46,10 +49,30 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
         return Topic(
             claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, proof.statement),), figures=figures
         )
-    summary = proof.witness.summary if proof.witness is not None else proof.statement
+    summary = _summarise(proof) + _count_without_address(source, claim)
     finding = Finding(_RULE[claim], severity, source.programmed.routes.engine, summary, _NEXT[claim])
     verdict = "good" if severity == "note" else "bad"
     return Topic(claim, title, verdict, summary, (finding,), figures=figures)
+
+
+def _summarise(proof: Proof) -> str:
+    """Say how much is wrong, and one case of it; nobody declared what a link may carry, so that is left out."""
+    witness = proof.witness.summary if proof.witness is not None else proof.statement
+    if proof.claim != "reach" or proof.bound is None:
+        return witness.partition(", allowed is ")[0]
+    return f"{proof.bound:,.6g} {proof.bound_name}, for example {witness}"
+
+
+def _count_without_address(source: AuditInput, claim: str) -> str:
+    """Count the endpoints that no table can lead to, since the manager gave them no LID."""
+    if claim != "reach" or source.adoption is None:
+        return ""
+    fabric, ids = source.adoption.fabric, source.adoption.addresses
+    lit = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
+    lost = int(np.count_nonzero(ids.port_address[lit] <= 0))
+    if not lost:
+        return ""
+    return f"; {lost:,} of {len(lit):,} endpoints have no LID, so that no table can lead to them"
 
 
 def _find(judged: Judged | None, claim: str) -> Proof | None:
