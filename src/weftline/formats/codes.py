@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from weftline.model.survey import ManagerState
 
 _WIDTHS = {1: 1, 2: 4, 4: 8, 8: 12, 16: 2}
@@ -14,11 +16,13 @@ MAX_PORT_STATE = 4
 MAX_PROTECTION = 3
 
 
+@lru_cache(maxsize=256)
 def width_of(bits: int | None) -> int | None:
     """Return the most lanes that a set of widths allows; None where none is known."""
     return max((lanes for bit, lanes in _WIDTHS.items() if bits and bits & bit), default=None)
 
 
+@lru_cache(maxsize=256)
 def speed_of(bits: int | None) -> str:
     """Return the fastest speed of a set; empty where none is known."""
     return next((name for bit, name in reversed(_SPEEDS) if bits and bits & bit), "")

@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from weftline.errors import Place, Problem
 from weftline.formats.text import MAX_LINE, ProblemLog
@@ -17,6 +18,8 @@ MAX_SECTIONS = 2_000
 MAX_BROKEN_ROWS = 1_000
 _START = re.compile(rb"^START_([A-Za-z0-9_]{1,80})[ \t\r]*$", re.MULTILINE)
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_MARK = b"\nSTART_"
+_Value = TypeVar("_Value")
 _ODD = re.compile(r"[^a-z0-9]")
 MISSING = frozenset({"", "n/a", "na", "nan", "none", "unknown", "-"})
 """What stands in a cell that nothing was collected for."""
@@ -43,17 +46,24 @@ class Table:
     def texts(self, *names: str) -> list[str]:
         """Return a column; empty where the table has none or nothing was collected."""
         at = self.find(*names)
-        return [""] * len(self.rows) if at < 0 else [clean(row[at]) for row in self.rows]
+        return [""] * len(self.rows) if at < 0 else _convert(self.rows, at, clean)
 
     def numbers(self, *names: str) -> list[int | None]:
         """Return a column of decimal or ``0x`` numbers; None where nothing was collected."""
         at = self.find(*names)
-        return [None] * len(self.rows) if at < 0 else [number(row[at]) for row in self.rows]
+        return [None] * len(self.rows) if at < 0 else _convert(self.rows, at, number)
 
     def guids(self, *names: str) -> list[int]:
         """Return a column of GUIDs; 0 where there is none."""
         at = self.find(*names)
-        return [0] * len(self.rows) if at < 0 else [_hexadecimal(row[at]) for row in self.rows]
+        return [0] * len(self.rows) if at < 0 else _convert(self.rows, at, _hexadecimal)
+
+
+def _convert(rows: list[list[str]], at: int, read: Callable[[str], _Value]) -> list[_Value]:
+    """Convert a column; ports are much alike, so each text is read once."""
+    cells = [row[at] for row in rows]
+    known = {cell: read(cell) for cell in set(cells)}
+    return [known[cell] for cell in cells]
 
 
 def clean(cell: str) -> str:
@@ -107,7 +117,7 @@ def read_sections(
     skipped: dict[str, None] = {}
     at, line, rows = 0, 1, 0
     for _ in range(MAX_SECTIONS):
-        start = _START.search(data, at)
+        start = _find_start(data, at)
         if start is None:
             break
         line += data.count(b"\n", at, start.start())
@@ -130,12 +140,25 @@ def read_sections(
     return tables, tuple(skipped)
 
 
+def _find_start(data: bytes, at: int) -> re.Match[bytes] | None:
+    """Find the next start of a section; plain text is found much faster than by the pattern."""
+    if at == 0 and (first := _START.match(data)) is not None:
+        return first
+    begin = data.find(_MARK, max(at - 1, 0))
+    while begin >= 0:
+        start = _START.match(data, begin + 1)
+        if start is not None:
+            return start
+        begin = data.find(_MARK, begin + 1)
+    return None
+
+
 def _find_end(data: bytes, start: re.Match[bytes], log: ProblemLog, line: int) -> tuple[int, int]:
     """Find where a section ends, and where to read on."""
-    end = data.find(b"\nEND_" + start[1], start.end() - 1)
-    begin = _START.search(data, start.end())
-    if end < 0 or (begin is not None and begin.start() < end):
-        stop = begin.start() if begin is not None else len(data)
+    following = _find_start(data, start.end())
+    stop = len(data) if following is None else following.start()
+    end = data.find(b"\nEND_" + start[1], start.end() - 1, stop)
+    if end < 0:
         message = f"section {start[1].decode()} has no end"
         log.add("artifact.dump-truncated", message, "the dump is cut off or was edited; take it again", line)
         return stop, stop
