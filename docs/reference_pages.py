@@ -1,4 +1,4 @@
-"""The reference pages that are made from the code: commands, declaration, parts, errors."""
+"""The reference pages that are made from the code: commands, declaration, parts, dumps, errors."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import Any, cast
 import typer
 
 from weftline import declare
+from weftline.adopt import FORMS
+from weftline.adopt.survey import EXACTNESS
 from weftline.app.explain import Explanation, read_explanations
 from weftline.cli.verbs import app
 from weftline.model.parts import Catalog, Part
@@ -27,6 +29,7 @@ def write_pages(docs: Path) -> None:
         "commands.md": command_page(),
         "declaration.md": declaration_page(declare.spec_schema()),
         "parts.md": parts_page(declare.load_catalog()),
+        "dumps.md": dump_page(),
         "errors.md": error_page(read_explanations()),
     }
     for name, text in pages.items():
@@ -165,6 +168,27 @@ def describe_value(value: Any) -> str:
     if isinstance(value, list):
         return "; ".join(describe_value(inner) for inner in cast("list[Any]", value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def dump_page() -> str:
+    """Describe every form of file of an existing subnet, and who writes it."""
+    known = {form.name: form.title for form in FORMS}
+    out = [
+        "# Files of a subnet that exists\n",
+        "`weftline audit-fabric FOLDER` tells each file by its content, then by its name, and reads what it knows.",
+        "What no file says counts as unknown, never as good. Keys are never kept: only whether one is set.\n",
+        "| form | what it is | who writes it | read |\n|---|---|---|---|",
+    ]
+    for form in FORMS:
+        is_read = "yes" if form.is_read else "known, not read"
+        out.append(f"| `{form.name}` | {escape(form.title)} | {escape(form.written_by)} | {is_read} |")
+    out += [
+        "\n## Which topology counts\n",
+        "Several files may carry nodes and links. The first of this list that is whole counts, and the others are held",
+        "against it; where one says otherwise, that is a warning that names the first ports.\n",
+        *(f"{place}. {known[name]}" for place, name in enumerate(EXACTNESS, 1) if name in known),
+    ]
+    return "\n".join(out) + "\n"
 
 
 def error_page(explanations: dict[str, Explanation]) -> str:

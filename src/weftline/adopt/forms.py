@@ -51,7 +51,7 @@ class Form:
 
 def by_line(pattern: str) -> Callable[[str, bytes], bool]:
     """Recognise a form by a line that starts like this within the first bytes."""
-    compiled = re.compile(rb"^[ \t]*(?:" + pattern.encode() + rb")", re.MULTILINE)
+    compiled = re.compile(rb"^[ \t]*(?:" + pattern.encode("latin-1") + rb")", re.MULTILINE)
     return lambda _, head: compiled.search(head) is not None
 
 
@@ -285,6 +285,13 @@ FORMS: tuple[Form, ...] = (
         "unicast forwarding tables",
         "dump_fts > lfts.txt; OpenSM with -D 0x43 (opensm-lfts.dump, opensm.fdbs); ibdiagnet -r (ibdiagnet2.fdbs)",
         by_content(lft.looks_like),
+    ),
+    Form(
+        "ufm-table",
+        "table of the web page or of the telemetry of UFM",
+        "export of the ports page of UFM, or its telemetry as CSV",
+        by_line(r'(?:\xef\xbb\xbf)?"?System"?,"?Port"?,"?Peer Node"?,|.{0,400}\b[Nn]ode_(?:GUID|guid),.{0,40}[Pp]ort_'),
+        is_read=False,
     ),
     *(_unread(*words) for words in _UNREAD),
 )

@@ -156,6 +156,19 @@ def test_forms_have_names_of_their_own_and_say_who_writes_them() -> None:
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        b"\xef\xbb\xbfSystem,Port,Peer Node,Peer Port\nleaf,1,spine,2\n",
+        b"timestamp,source_id,tag,Node_GUID,port_guid,Port_Number,Link_Down\n1,2,3,4,5,6,7\n",
+    ],
+)
+def test_tables_of_ufm_are_known(head: bytes) -> None:
+    form = recognise("export.csv", head)
+    assert form is not None
+    assert (form.name, form.is_read) == ("ufm-table", False)
+
+
+@pytest.mark.parametrize(
     ("file", "form"),
     [
         ("ibdiagnet2.log", "ibdiagnet-log"),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from weftline.adopt import read_survey, recognise
+from weftline.adopt import survey as survey_module
 
 TOPOLOGY = b"""#
 # Topology file: generated on Fri Jan  2 03:04:05 2026
@@ -42,3 +45,13 @@ def test_the_most_exact_topology_counts_and_tables_keep_their_bytes() -> None:
 def test_nothing_is_known_of_an_empty_folder() -> None:
     survey = read_survey([])
     assert (survey.sources, survey.discovery, survey.problems) == ((), None, ())
+
+
+def test_a_file_too_large_is_refused_and_the_others_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey_module, "MAX_FILE", 2_000)
+    survey = read_survey([("big.txt", TABLES + b"0x0002 001\n" * 1_000), ("z.txt", TOPOLOGY)])
+    assert [(problem.code, problem.where and problem.where.file) for problem in survey.problems] == [
+        ("artifact.dump-too-large", "big.txt"),
+    ]  # fmt: skip
+    assert survey.sources[0].data == b""
+    assert survey.discovery_file == "z.txt"
