@@ -90,7 +90,7 @@ def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False
 
     table = make_table(("claim", "verdict", "bound"))
     for proof in report.proofs:
-        bound = "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}{_allowance(proof)}"
+        bound = f"{proof.bound_text}{_allowance(proof)}" if proof.bound_text else ""
         name = proof.claim if proof.required else f"{proof.claim} (not required)"
         table.add_row(name, Text(str(proof.verdict), VERDICT_STYLE[proof.verdict]), bound)
     print_trimmed(console, table)

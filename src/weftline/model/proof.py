@@ -77,6 +77,14 @@ class Proof:
     certificate: Certificate | None = None
     detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+    @property
+    def bound_text(self) -> str:
+        """Write the bound with its name; empty where there is none."""
+        if self.bound is None:
+            return ""
+        number = f"{self.bound:,}" if isinstance(self.bound, int) else f"{self.bound:,.6g}"
+        return f"{number} {self.bound_name}"
+
 
 @dataclass(frozen=True, slots=True)
 class ProofReport:

@@ -99,7 +99,7 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
     if witness is not None:
         return Proof(
             CLAIM, required, Verdict.REFUTED, statement, routes.digest, _count_wrong(detail, rules),
-            f"wrong of {detail['connected_pairs'] + detail['foreign_pairs']} pairs", witness=witness, detail=detail,
+            f"wrong of {detail['connected_pairs'] + detail['foreign_pairs']:,} pairs", witness=witness, detail=detail,
         )  # fmt: skip
     columns = {"distance": distance}
     certificate = Certificate(

@@ -119,7 +119,7 @@ def _judged(name: str, judged: Judged) -> dict[str, object]:
             {
                 "claim": proof.claim,
                 "verdict": str(proof.verdict),
-                "bound": "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}",
+                "bound": proof.bound_text,
                 "statement": proof.statement,
                 "witness": proof.witness.summary if proof.witness else "",
             }

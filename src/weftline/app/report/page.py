@@ -168,7 +168,7 @@ def _proof_part(proofs: Sequence[Proof]) -> dict[str, object]:
                 "claim": proof.claim,
                 "required": proof.required,
                 "verdict": str(proof.verdict),
-                "bound": "" if proof.bound is None else f"{proof.bound:,.6g} {proof.bound_name}",
+                "bound": proof.bound_text,
                 "statement": proof.statement,
                 "witness": proof.witness.summary if proof.witness else "",
                 "certificate": proof.certificate.statement if proof.certificate else "",

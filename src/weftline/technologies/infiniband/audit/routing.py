@@ -40,7 +40,7 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
         words = "No file says what the forwarding tables hold"
         offered = _find(source.proposed, claim)
         if offered is not None and source.proposed is not None:
-            bound = "" if offered.bound is None else f" ({offered.bound:,.6g} {offered.bound_name})"
+            bound = f" ({offered.bound_text})" if offered.bound_text else ""
             words += f"; of tables of engine {source.proposed.routes.engine} it would be {offered.verdict}{bound}"
         return Topic(claim, title, "unknown", words + ".", unjudged=(Unjudged(question, TABLES),), figures=figures)
     if proof.verdict is Verdict.PROVED:
@@ -60,7 +60,7 @@ def _summarise(proof: Proof) -> str:
     witness = proof.witness.summary if proof.witness is not None else proof.statement
     if proof.claim != "reach" or proof.bound is None:
         return witness.partition(", allowed is ")[0]
-    return f"{proof.bound:,.6g} {proof.bound_name}, for example {witness}"
+    return f"{proof.bound_text}, for example {witness}"
 
 
 def _count_without_address(source: AuditInput, claim: str) -> str:
@@ -87,6 +87,6 @@ def _compare(source: AuditInput, claim: str) -> tuple[tuple[str, str], ...]:
     for name, judged in (("Programmed tables", source.programmed), ("Proposed tables", source.proposed)):
         proof = _find(judged, claim)
         if proof is not None and judged is not None:
-            bound = "" if proof.bound is None else f", {proof.bound:,.6g} {proof.bound_name}"
+            bound = f", {proof.bound_text}" if proof.bound_text else ""
             rows.append((f"{name} ({judged.routes.engine})", f"{proof.verdict}{bound}"))
     return tuple(rows)
