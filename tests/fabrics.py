@@ -50,7 +50,7 @@ def make_design(
     oversubscription: float = 1.0,
     rate_gbps: float = 400.0,
     technology: str = "infiniband",
-    tenants: Sequence[tuple[str, str]] = (),
+    tenants: Sequence[tuple[str, str] | TenantSpec] = (),
     extras: Sequence[tuple[str, int, str]] = (),
     expect: Mapping[str, int] | None = None,
     cable_links: int | tuple[int, int, int] = 1,
@@ -69,6 +69,7 @@ def make_design(
     """
     half = (leaf_ports or ports) // 2
     size = unit_size or max(1, half // rails if kind == "fat-tree" else half)
+    owners = tuple(one if isinstance(one, TenantSpec) else TenantSpec(name=one[0], hosts=one[1]) for one in tenants)
     spec = FabricSpec(
         fabric=FabricSection(name=name),
         technology=technology,  # type: ignore[arg-type]
@@ -87,7 +88,7 @@ def make_design(
             oversubscription=oversubscription,
             cabling="cabling.csv" if kind == "cabling" else None,
         ),
-        tenants=tuple(TenantSpec(name=n, hosts=h) for n, h in tenants),
+        tenants=owners,
         expect=ExpectSection(**(expect or {})),
         **sections,
     )
@@ -113,7 +114,7 @@ def make_design(
         host_leaf=_run("host-cable", runs[0], rate_gbps, 3.0),
         leaf_spine=_run("spine-cable", runs[1], uplink, 30.0),
         spine_core=_run("core-cable", runs[2], uplink, 100.0),
-        tenant_hosts=tuple(parse_hosts(ranges) for _, ranges in tenants),
+        tenant_hosts=tuple(parse_hosts(owner.hosts) for owner in owners),
         job_hosts=tuple(
             tuple(range(hosts)) if job.hosts == "all" else parse_hosts(job.hosts) for job in spec.jobs
         ),

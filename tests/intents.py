@@ -40,6 +40,7 @@ from weftline.model.levels import (
     ServiceIntent,
     WeightIntent,
 )
+from weftline.model.seats import ManagerIntent, SeatIntent
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 peers = st.from_regex(r"(leaf|spine|host)-[0-9]{1,4}/(nic)?[0-9]{1,3}(p[12])?", fullmatch=True)
@@ -105,6 +106,21 @@ def services(draw: st.DrawFn, ids: list[str]) -> ServiceIntent:
 
 
 @st.composite
+def manager_options(draw: st.DrawFn, ids: list[str]) -> ManagerIntent:
+    """Draw how managers work, with keys or without."""
+    seats = draw(st.lists(st.sampled_from(ids), min_size=1, max_size=3, unique=True))
+    secrets = tuple(sorted(draw(st.sets(st.sampled_from(["m_key", "sa_key", "sm_key"])))))
+    has_key = "m_key" in secrets
+    return ManagerIntent(
+        sweep_interval_s=draw(st.integers(1, 65_535)),
+        seats=tuple(SeatIntent(guid, draw(peers), draw(st.integers(0, 15))) for guid in seats),
+        secrets=secrets,
+        lease_s=draw(st.integers(0, 65_535)) if has_key else None,
+        protection=draw(st.integers(0, 3)) if has_key else None,
+    )
+
+
+@st.composite
 def managers(draw: st.DrawFn) -> DeviceIntent:
     """Draw a subnet manager."""
     ids = draw(st.lists(guids, min_size=1, max_size=30, unique=True))
@@ -116,6 +132,8 @@ def managers(draw: st.DrawFn) -> DeviceIntent:
             is_first=draw(st.booleans()),
             full=tuple(sorted(draw(st.sets(st.sampled_from(ids), min_size=1)))),
             limited=tuple(sorted(draw(st.sets(st.sampled_from(ids))))),
+            both=tuple(sorted(draw(st.sets(st.sampled_from(ids))))),
+            is_first_of_limited=False,
         )
         for key in sorted(set(keys))
     ]
@@ -136,7 +154,10 @@ def managers(draw: st.DrawFn) -> DeviceIntent:
             draw(st.sampled_from(["full", "limited"])),
             draw(st.sampled_from(["both", "in", "out", "off"])),
             tuple(partitions),
+            tuple(sorted(draw(st.sets(st.sampled_from(ids), max_size=4)))),
+            draw(st.booleans()),
         ),
+        manager=draw(maybe(manager_options(ids))),
         keys=KeyIntent(draw(st.integers(0, 7)), tuple(sorted(draw(st.sets(st.sampled_from(ids))))), tuple(endpoints)),
     )
 

@@ -186,5 +186,6 @@ def check_keys(lab: Lab) -> None:
         said = lab.run("smpquery", "pkeys", str(endpoint.first), port)
         found = [int(word, 16) for word in re.findall(r"0x([0-9a-f]{4})", said)][:3]
         (partition,) = [item for item in isolation.partitions if endpoint.key in item.full]
-        default = 0xFFFF if int(endpoint.key, base=16) >> 16 == node >> 16 else 0x7FFF
+        is_full = int(endpoint.key, base=16) >> 16 == node >> 16 or endpoint.key in isolation.default_full
+        default = 0xFFFF if is_full else 0x7FFF
         assert found == [0x8000 | partition.key, default, 0], endpoint.name

@@ -12,6 +12,7 @@ import numpy as np
 
 from weftline.kernels.column import I64, U8, U64, freeze
 from weftline.model.levels import ServiceIntent
+from weftline.model.seats import ManagerIntent
 
 NO_PORT = 255
 """Entry of a forwarding table that forwards nowhere."""
@@ -157,10 +158,14 @@ class PartitionIntent:
     """Number of the partition, without its membership bit."""
     name: str
     is_first: bool
-    """Whether it takes the first place in the table of its members."""
+    """Whether it takes the first place in the table of its full members, and of those that are both."""
     full: tuple[str, ...]
     """Port ids of full members in hex, ascending."""
     limited: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
+    """Port ids of those that hold the key of a full and of a limited member."""
+    is_first_of_limited: bool = False
+    """Whether it takes the first place in the table of its limited members."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +177,10 @@ class IsolationIntent:
     enforcement: Literal["both", "out", "in", "off"]
     """On which directions of switch ports partitions are enforced."""
     partitions: tuple[PartitionIntent, ...]
+    default_full: tuple[str, ...] = ()
+    """Port ids of full members of the default partition in hex, ascending: the managers."""
+    allows_both: bool = False
+    """Whether an endpoint may hold both keys of a partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +273,7 @@ class DeviceIntent:
     forwarding: ForwardingIntent | None = None
     queues: QueueIntent | None = None
     service: ServiceIntent | None = None
+    manager: ManagerIntent | None = None
     isolation: IsolationIntent | None = None
     keys: KeyIntent | None = None
     host: HostIntent | None = None

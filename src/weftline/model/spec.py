@@ -4,37 +4,30 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import Field
 
-AUTO: Final = "auto"
-MAX_HOSTS: Final = 1_000_000
+from weftline.model.section import (
+    AUTO,
+    Auto,
+    Count,
+    Expected,
+    Flag,
+    HostRanges,
+    Line,
+    Name,
+    PartName,
+    RelativePath,
+    Section,
+)
+from weftline.model.subnet import InfinibandSection
+
 MAX_OWN_PARTS: Final = 200
 """Parts of one kind that a declaration may bring along."""
-Auto = Literal["auto"]
-Count = Annotated[int, Field(strict=True, ge=1, le=MAX_HOSTS)]
-Expected = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000)]
-Flag = Annotated[bool, Field(strict=True)]
-Name = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-PartName = Annotated[str, Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")]
-Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Claim = Literal["reach", "deadlock", "balance", "isolate"]
 PartKind = Literal["switches", "nics", "hosts", "cables"]
+PartitionNumber = Annotated[int, Field(strict=True, ge=0, le=0xFFFF)]
+Membership = Literal["full", "limited", "both"]
 OwnParts = Annotated[dict[PartName, dict[str, object]], Field(max_length=MAX_OWN_PARTS)]
-
-
-def _as_text(value: object) -> object:
-    """Let a person write one host as a plain number."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-HostRanges = Annotated[str, BeforeValidator(_as_text, json_schema_input_type=str | int), Field(max_length=4000)]
-"""Hosts counted from 1: ``all``, ``17``, ``1-32`` or ``1-8,17``."""
-
-
-class Section(BaseModel):
-    """A section of the declaration: frozen, and no unknown keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True, allow_inf_nan=False)
 
 
 class FabricSection(Section):
@@ -110,7 +103,7 @@ class TopologySection(Section):
     oversubscription: Annotated[float, Field(strict=True, ge=1, le=64)] = Field(
         default=1.0, description="Host bandwidth over uplink bandwidth at the leaf; 1 is non-blocking."
     )
-    cabling: Annotated[str, Field(min_length=1, max_length=1024)] | None = Field(
+    cabling: RelativePath | None = Field(
         default=None, description="Path of a cabling list (CSV), relative to the declaration; only with kind: cabling."
     )
 
@@ -169,6 +162,28 @@ class TenantSpec(Section):
 
     name: Name = Field(description="Name of the tenant, unlike any other.")
     hosts: HostRanges = Field(description="Hosts of the tenant, counted from 1, as 1-32 or 1-8,17.")
+    partition: PartitionNumber | Auto = Field(
+        default=AUTO, description="Number of its partition, without the membership bit; auto: the next free one."
+    )
+    membership: Membership = Field(
+        default="full",
+        description="full: hosts reach each other; limited: they reach full members only; both: they have both keys.",
+    )
+
+
+class SharedSpec(Section):
+    """A service that tenants share, as storage: each tenant reaches it, and none reaches another through it."""
+
+    name: Name = Field(description="Name of the service, unlike any tenant or other service.")
+    endpoints: tuple[Name, ...] = Field(
+        min_length=1, max_length=1000, description="Extra endpoints that give the service, by name."
+    )
+    tenants: tuple[Name, ...] | Literal["all"] = Field(
+        default="all", max_length=10_000, description="Names of the tenants that use it; all: every tenant."
+    )
+    partition: PartitionNumber | Auto = Field(
+        default=AUTO, description="Number of its partition, without the membership bit; auto: the next free one."
+    )
 
 
 class JobSpec(Section):
@@ -264,6 +279,15 @@ class FabricSpec(Section):
     routing: RoutingSection = Field(default=RoutingSection(), description="How packets find their way.")
     lossless: LosslessSection = Field(default=LosslessSection(), description="Traffic classes and their marks.")
     tenants: tuple[TenantSpec, ...] = Field(default=(), max_length=10_000, description="Who owns which hosts.")
+    shared: tuple[SharedSpec, ...] = Field(
+        default=(), max_length=1000, description="Services that tenants share without reaching each other."
+    )
+    infiniband: InfinibandSection = Field(
+        default=InfinibandSection(), description="Subnet managers, keys, service levels and partitions of InfiniBand."
+    )
+    inventory: RelativePath | None = Field(
+        default=None, description="Path of a list (CSV) of the real ids of devices, relative to the declaration."
+    )
     jobs: tuple[JobSpec, ...] = Field(default=(), max_length=64, description="Training jobs to predict and simulate.")
     claims: ClaimsSection = Field(
         default=ClaimsSection(), description="What must be proved before anything is rendered."

@@ -22,6 +22,12 @@ ATTRIBUTES = {
     0x11: "NodeInfo", 0x12: "SwitchInfo", 0x15: "PortInfo", 0x16: "P_KeyTable", 0x17: "SLtoVLMappingTable",
     0x18: "VLArbitrationTable", 0x19: "LinearForwardingTable",
 }  # fmt: skip
+MEMBERSHIPS: Mapping[str, tuple[tuple[int, ...], str]] = {
+    "full": ((FULL,), "is_first"),
+    "limited": ((0,), "is_first_of_limited"),
+    "both": ((FULL, 0), "is_first"),
+}
+"""Marks on the key of a member, and the fact that says whether the key comes first."""
 Place = tuple[int, int]
 
 
@@ -232,8 +238,10 @@ class _Keys:
     keys: Mapping[str, frozenset[int]]
     default: int
     is_full: bool
-    manager: str
+    managers: frozenset[str]
+    """Full members of the default partition: the declared managers and the one that runs."""
     enforces: bool
+    allows_both: bool
 
     @classmethod
     def read(cls, values: Mapping[str, FactValue], manager: int) -> _Keys:
@@ -242,27 +250,36 @@ class _Keys:
         keys: dict[str, set[int]] = {}
         for path, value in values.items():
             parts = path.split(".")
-            if not path.startswith("isolation.partitions.") or parts[-1] not in {"full", "limited"}:
+            if not path.startswith("isolation.partitions.") or parts[-1] not in MEMBERSHIPS:
                 continue
-            key = int(parts[2]) | (FULL if parts[-1] == "full" else 0)
-            is_first = bool(values.get(f"isolation.partitions.{parts[2]}.is_first", False))
+            number = int(parts[2])
+            marks, place = MEMBERSHIPS[parts[-1]]
+            is_first = bool(values.get(f"isolation.partitions.{number}.{place}", False))
             for member in value if isinstance(value, tuple) else ():
-                keys.setdefault(str(member), set()).add(key)
+                keys.setdefault(str(member), set()).update(number | mark for mark in marks)
                 if is_first:
-                    first[str(member)] = key
+                    first[str(member)] = number | marks[0]
+        full = values.get("isolation.default_full", ())
+        seats = {str(one) for one in full} if isinstance(full, tuple) else set[str]()
         return cls(
             first=first,
             keys={member: frozenset(found) for member, found in keys.items()},
             default=int(str(values.get("isolation.default_key", 0x7FFF))),
             is_full=values.get("isolation.default_membership", "full") == "full",
-            manager=format_guid(manager),
+            managers=frozenset({format_guid(manager), *seats}),
             enforces=values.get("isolation.enforcement", "both") != "off",
+            allows_both=bool(values.get("isolation.allows_both", False)),
         )
 
     def wanted(self, port_id: str) -> frozenset[int]:
         """List the keys of one endpoint."""
-        is_full = self.is_full or port_id == self.manager
-        return self.keys.get(port_id, frozenset()) | {self.default | (FULL if is_full else 0)}
+        own = self.keys.get(port_id, frozenset())
+        if self.is_full:
+            return own | {self.default | FULL}
+        if port_id not in self.managers:
+            return own | {self.default}
+        # Named as limited with all others and as full by name: only where both are allowed does the first stay.
+        return own | {self.default | FULL} | ({self.default} if self.allows_both else set[int]())
 
 
 def _compare_keys(log: _Log, plane: _Plane, keys: _Keys) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from weftline.formats.eui import format_guid
 from weftline.kernels.column import NIL
 from weftline.model.addresses import Addresses
@@ -16,17 +14,15 @@ from weftline.model.intent import (
     EndpointKey,
     ForwardingIntent,
     HostIntent,
-    IsolationIntent,
     KeyIntent,
     NicIntent,
-    PartitionIntent,
     PortIntent,
 )
 from weftline.model.routes import Routes
+from weftline.technologies.infiniband.isolation import isolate
+from weftline.technologies.infiniband.managers import list_managers
 from weftline.technologies.infiniband.tables import make_table
 
-DEFAULT_PKEY = 0x7FFF
-FIRST_PKEY = 0x0001
 NOTE_GUIDS = "GUIDs are placeholders derived from device names; bind the inventory's own before deployment"
 NOTE_ENGINE = "OpenSM's file engine neither checks nor heals: load these tables only while their proofs stand"
 NOTE_MANAGER = (
@@ -36,17 +32,17 @@ NOTE_MANAGER = (
 
 
 def list_intents(
-    _design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
+    design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
 ) -> tuple[DeviceIntent, ...]:
     """List what each subnet manager and each host should do."""
-    managers = [_manager(fabric, addresses, routes, plane) for plane in range(max(fabric.planes, 1))]
+    managers = [_manager(design, fabric, addresses, routes, plane) for plane in range(max(fabric.planes, 1))]
     hosts = [
         _host(fabric, addresses, node) for node in range(fabric.node_count) if fabric.node_kind[node] == NodeKind.HOST
     ]
     return (*managers, *hosts)
 
 
-def list_isolation(_design: ResolvedSpec, fabric: Fabric, addresses: Addresses) -> tuple[DeviceIntent, ...]:
+def list_isolation(design: ResolvedSpec, fabric: Fabric, addresses: Addresses) -> tuple[DeviceIntent, ...]:
     """List what each subnet manager should do to keep tenants apart."""
     return tuple(
         DeviceIntent(
@@ -55,13 +51,13 @@ def list_isolation(_design: ResolvedSpec, fabric: Fabric, addresses: Addresses) 
             plane=plane,
             tier="",
             fabric=fabric.name,
-            isolation=_isolate(fabric, addresses, plane),
+            isolation=isolate(design, fabric, addresses, plane),
         )
         for plane in range(max(fabric.planes, 1))
     )
 
 
-def _manager(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -> DeviceIntent:
+def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -> DeviceIntent:
     return DeviceIntent(
         device=f"subnet-{plane + 1}",
         role="manager",
@@ -69,7 +65,8 @@ def _manager(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -
         tier="",
         fabric=fabric.name,
         forwarding=ForwardingIntent(table=make_table(fabric, addresses, routes, plane)),
-        isolation=_isolate(fabric, addresses, plane),
+        manager=list_managers(design, fabric, addresses, plane),
+        isolation=isolate(design, fabric, addresses, plane),
         keys=_list_keys(fabric, addresses, plane),
         notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER),
     )
@@ -107,31 +104,6 @@ def _list_keys(fabric: Fabric, addresses: Addresses, plane: int) -> KeyIntent:
 def _endpoints(fabric: Fabric, plane: int) -> list[int]:
     ports = fabric.endpoint_port
     return [int(port) for port in ports[fabric.port_plane[ports] == plane]]
-
-
-def _isolate(fabric: Fabric, addresses: Addresses, plane: int) -> IsolationIntent:
-    """Make a partition per tenant; endpoints of no tenant share one of their own, after those of the tenants."""
-    ports = np.array(_endpoints(fabric, plane), dtype=np.int64)
-    tenant = fabric.node_tenant[fabric.port_node[ports]]
-    names = [*enumerate(fabric.tenant_name), (NIL, _name_rest(fabric.tenant_name))]
-    partitions: list[PartitionIntent] = []
-    for place, (index, name) in enumerate(names):
-        members = sorted(format_guid(int(value)) for value in addresses.port_id[ports[tenant == index]])
-        if members:
-            partitions.append(PartitionIntent(key=FIRST_PKEY + place, name=name, is_first=True, full=tuple(members)))
-    return IsolationIntent(
-        default_key=DEFAULT_PKEY,
-        default_membership="limited",
-        enforcement="both",
-        partitions=tuple(partitions),
-    )
-
-
-def _name_rest(taken: tuple[str, ...]) -> str:
-    name = "compute" if not taken else "unassigned"
-    while name in taken:
-        name += "-"
-    return name
 
 
 def _host(fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:

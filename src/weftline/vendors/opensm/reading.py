@@ -11,16 +11,16 @@ from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
 from weftline.render.observe import Reader, observe_files
-from weftline.vendors.opensm import options, policy
+from weftline.vendors.opensm import managers, options, policy
 from weftline.vendors.opensm.tables import read_table
 from weftline.vendors.opensm.writing import NAME
 
 _NAME_LINE = re.compile(r'^(0x[0-9a-f]{16}) "([^"]*)"$')
 _RULE = re.compile(
     r"^(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=(?P<key>0x[0-9a-f]{4})(?P<first>, indx0)?"
-    r"(?:, defmember=(?P<membership>full|limited))? : (?P<members>[^;]*) ;$"
+    r"(?:, defmember=(?P<membership>full|limited|both))? : (?P<members>[^;]*) ;$"
 )
-_DEFAULT = re.compile(r"^ALL=(full|limited), ALL_SWITCHES=full, SELF=full$")
+_DEFAULT = re.compile(r"^ALL=(full|limited), ALL_SWITCHES=full, SELF=full((?:, 0x[0-9a-f]{16}=full)*)$")
 
 
 def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
@@ -77,8 +77,9 @@ class _Members:
     def __init__(self, name: str, where: Place) -> None:
         self.name = name
         self.where = where
-        self.is_first = False
-        self.members: dict[str, list[str]] = {"full": [], "limited": []}
+        self.is_first = {"full": False, "limited": False}
+        """Of full members, which counts for those that are both too, and of limited ones."""
+        self.members: dict[str, list[str]] = {"full": [], "limited": [], "both": []}
 
 
 def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
@@ -96,13 +97,15 @@ def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
         if match["name"] == "Default" and default is not None:
             facts.append(Fact("isolation.default_key", key, where))
             facts.append(Fact("isolation.default_membership", default[1], where))
+            seats = tuple(word.removesuffix("=full") for word in default[2].split(", ")[1:])
+            facts.extend([Fact("isolation.default_full", seats, where)] if seats else [])
             continue
         partition = found.setdefault(key, _Members(match["name"], where))
         if partition.name != match["name"]:
             reading.report("artifact.said-twice", f"partition {key:#06x} has two names", where)
-        partition.is_first = partition.is_first or match["first"] is not None
-        members = match["members"].split(", ")
-        partition.members[match["membership"] or "limited"].extend(members)
+        members, membership = match["members"].split(", "), match["membership"] or "limited"
+        partition.is_first["limited" if membership == "limited" else "full"] |= match["first"] is not None
+        partition.members[membership].extend(members)
         for guid in members:
             if read_hex(guid, 16) is None:
                 reading.report("artifact.unreadable-line", f"{guid[:40]!r} is no port GUID", where)
@@ -114,7 +117,11 @@ def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
 
 
 def _say_partition(path: str, partition: _Members) -> list[Fact]:
-    values: dict[str, FactValue] = {"name": partition.name, "is_first": partition.is_first}
+    values: dict[str, FactValue] = {
+        "name": partition.name,
+        "is_first": partition.is_first["full"],
+        "is_first_of_limited": partition.is_first["limited"],
+    }
     values.update({name: tuple(guids) for name, guids in partition.members.items() if guids})
     return [Fact(f"{path}.{name}", value, partition.where) for name, value in values.items()]
 
@@ -125,6 +132,8 @@ _READERS: dict[str, Reader] = {
     "node-name-map": _read_names,
     "root-guids.conf": _read_roots,
     options.FILE: options.read_options,
+    options.UNFILLED: options.read_options,
+    managers.FILE: managers.read_managers,
     policy.FILE: policy.read_policy,
     "partitions.conf": _read_partitions,
 }

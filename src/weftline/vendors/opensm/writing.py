@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent, IsolationIntent, KeyIntent
-from weftline.vendors.opensm import options, policy
+from weftline.vendors.opensm import managers, options, policy
 from weftline.vendors.opensm.lanes import INSTALL
 from weftline.vendors.opensm.tables import write_table
 
@@ -22,7 +22,7 @@ def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
 
 
 def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
-    files: dict[str, bytes] = {options.FILE: _write_options(intent).encode()}
+    files: dict[str, bytes] = {options.name_file(intent): _write_options(intent).encode()}
     if intent.forwarding is not None and intent.forwarding.table is not None:
         head = _head(intent, f"{INSTALL}/lfts.conf", "Forwarding tables")
         files["lfts.conf"] = head.encode() + write_table(intent.forwarding.table)
@@ -33,6 +33,8 @@ def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
     if intent.service is not None and intent.service.levels:
         head = _head(intent, f"{INSTALL}/{policy.FILE}", "Service levels by pair of endpoints")
         files[policy.FILE] = (head + policy.write_policy(intent.service)).encode()
+    if intent.manager is not None:
+        files[managers.FILE] = (_head_managers(intent) + managers.write_managers(intent.manager)).encode()
     if intent.isolation is not None:
         files["partitions.conf"] = _write_partitions(intent, intent.isolation).encode()
     return [
@@ -48,7 +50,17 @@ def _head(intent: DeviceIntent, install: str, what: str) -> str:
 
 def _write_options(intent: DeviceIntent) -> str:
     cache = f"# guid2lid belongs in {CACHE} before OpenSM starts, all other files in {INSTALL}\n"
-    return _head(intent, f"{INSTALL}/{options.FILE}", "Options") + cache + options.write_options(intent)
+    head = _head(intent, f"{INSTALL}/{options.FILE}", "Options") + cache
+    if intent.manager is not None and intent.manager.secrets:
+        head += _explain_secrets(intent.manager.secrets)
+    return head + options.write_options(intent)
+
+
+def _explain_secrets(secrets: tuple[str, ...]) -> str:
+    """Say how the keys get into the file on a machine of a manager."""
+    fills = " ".join(f'-e "s/{options.placeholder(name)}/$(cat {name})/"' for name in secrets)
+    command = f"(umask 077; sed {fills} {options.UNFILLED} > {options.FILE})"
+    return f"# keys are only named here; with a file of mode 0600 for each in this folder: {command}\n"
 
 
 def _write_addresses(keys: KeyIntent) -> str:
@@ -65,16 +77,28 @@ def _write_roots(intent: DeviceIntent, keys: KeyIntent) -> str:
     return head + "".join(f"{root}\n" for root in keys.roots)
 
 
+def _head_managers(intent: DeviceIntent) -> str:
+    words = "Subnet managers, by port GUID and priority, the master first"
+    start = f"# on the machine of each: opensm -F {INSTALL}/{options.FILE} -g GUID -p PRIORITY\n"
+    return _head(intent, f"{INSTALL}/{managers.FILE}", words) + start
+
+
 def _write_partitions(intent: DeviceIntent, isolation: IsolationIntent) -> str:
     """Write short rules, each complete on its line: OpenSM drops the whole file at the first error."""
+    seats = "".join(f", {guid}=full" for guid in isolation.default_full)
     default = (
-        f"Default=0x{isolation.default_key:04x} : ALL={isolation.default_membership}, ALL_SWITCHES=full, SELF=full ;\n"
+        f"Default=0x{isolation.default_key:04x} : ALL={isolation.default_membership}, ALL_SWITCHES=full, "
+        f"SELF=full{seats} ;\n"
     )
     rules = [
-        f"{partition.name}=0x{partition.key:04x}{', indx0' if partition.is_first else ''}, defmember={membership} : "
+        f"{partition.name}=0x{partition.key:04x}{', indx0' if is_first else ''}, defmember={membership} : "
         f"{', '.join(guids)} ;\n"
         for partition in isolation.partitions
-        for membership, members in (("full", partition.full), ("limited", partition.limited))
+        for membership, is_first, members in (
+            ("full", partition.is_first, partition.full),
+            ("both", partition.is_first, partition.both),
+            ("limited", partition.is_first_of_limited, partition.limited),
+        )
         for guids in _split(members, GUIDS_PER_RULE)
     ]
     return _head(intent, f"{INSTALL}/partitions.conf", "Partitions, by port GUID") + default + "".join(rules)
