@@ -200,7 +200,7 @@ def test_a_leak_stops_the_render(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """The files say what was meant, and what was meant joins two tenants."""
     from weftline.technologies.infiniband import intents
 
-    good = intents._isolate
+    good = intents.isolate
 
     def leak(*arguments: Any) -> IsolationIntent:
         isolation = good(*arguments)
@@ -210,7 +210,7 @@ def test_a_leak_stops_the_render(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = tmp_path / "fabric.yaml"
     path.write_text(SMALL, encoding="utf-8")
     assert run("render", path).status == 0
-    monkeypatch.setattr(intents, "_isolate", leak)
+    monkeypatch.setattr(intents, "isolate", leak)
     (tmp_path / "fabric.yaml").write_text(SMALL.replace("two-tenants", "other"), encoding="utf-8")
     ran = run("render", path, "--json")
     assert (ran.status, ran.document["written"]) == (2, False)

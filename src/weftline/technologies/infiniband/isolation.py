@@ -29,7 +29,7 @@ def isolate(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, plane: i
     members = _Members(fabric, addresses, plane, design.spec.shared)
     keys = number_partitions(design)
     found = [*_list_tenants(design, members, keys), *_list_shared(design, members, keys)]
-    seats = [format_guid(int(addresses.port_id[port])) for port in seat_managers(design, fabric, plane)]
+    seats = [format_guid(int(addresses.port_id[port])) for port in _list_full(design, fabric, plane)]
     return IsolationIntent(
         default_key=DEFAULT_PKEY,
         default_membership=section.default_partition,
@@ -38,6 +38,13 @@ def isolate(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, plane: i
         default_full=tuple(sorted(seats)),
         allows_both=section.allow_both,
     )
+
+
+def _list_full(design: ResolvedSpec, fabric: Fabric, plane: int) -> Iterator[int]:
+    """List the managers that are full members wherever OpenSM runs; not the host of a tenant, unless it is declared."""
+    for port in seat_managers(design, fabric, plane):
+        if design.spec.infiniband.managers or fabric.node_tenant[fabric.port_node[port]] == NIL:
+            yield port
 
 
 def number_partitions(design: ResolvedSpec) -> dict[str, int]:
