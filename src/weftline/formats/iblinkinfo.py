@@ -16,11 +16,11 @@ from weftline.kernels.column import NIL
 from weftline.model.discovery import NodeType
 from weftline.model.survey import PortFact, SurveyPart
 
-_HEADER = re.compile(r"(Switch|CA|Rt|Router):\s*(?:0x([0-9a-fA-F]{1,16})\s)?\s*(.*?)\s*:?$")
+_HEADER = re.compile(r"(Switch|CA|Rt|Router):\s*(?:0x([0-9a-fA-F]{1,16})\s)?\s*(.{0,130}?)\s*:?$")
 _ROW = re.compile(
-    r'(?:0x(?P<guid>[0-9a-fA-F]{1,16})\s+)?(?:"(?P<name>.*?)"\s+)?(?P<lid>\d{1,5})\s+(?P<number>\d{1,3})\[.{0,6}?\]'
-    r"\s*==\((?P<link>.*?)\)==>\s*(?:0x(?P<far>[0-9a-fA-F]{1,16})\s+)?"
-    r'(?:(?P<far_lid>\d{1,5})\s+(?P<far_number>\d{1,3}))?\s*\[.{0,6}?\]\s*"(?P<far_name>.*)"'
+    r'(?:0x(?P<guid>[0-9a-fA-F]{1,16})\s+)?(?:"(?P<name>.{0,130}?)"\s+)?(?P<lid>\d{1,5})\s+(?P<number>\d{1,3})\[.{0,6}?\]'
+    r"\s*==\((?P<link>[^()]{0,120})\)==>\s*(?:0x(?P<far>[0-9a-fA-F]{1,16})\s+)?"
+    r'(?:(?P<far_lid>\d{1,5})\s+(?P<far_number>\d{1,3}))?\s*\[.{0,6}?\]\s*"(?P<far_name>.{0,130})"'
 )
 _LINK = re.compile(r"\s*(?:(\d{1,2})[xX]\s+(\S+)(?:\s+Gbps)?\s+)?([A-Za-z]+)\s*/\s*([A-Za-z]+)")
 _ANY = re.compile(rb"==\(.{3,60}\)==>")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests import fabric_files
-from weftline.adopt import FORMS, build_fabric, read_survey, recognise
+from weftline.adopt import FORMS, build_fabric, read_discovery, read_survey, recognise
 from weftline.adopt.survey import EXACTNESS
 from weftline.kernels.column import NIL
 from weftline.model.adoption import Adoption
@@ -181,3 +181,17 @@ def test_tables_of_ufm_are_known(head: bytes) -> None:
 def test_files_that_nobody_reads_are_known_by_name_and_keep_no_bytes(file: str, form: str) -> None:
     survey = read_survey([(file, b"-I- something that is no other form\n")])
     assert [(source.form, source.data) for source in survey.sources] == [(form, b"")]
+
+
+@pytest.mark.parametrize("file", [*sorted(WRITERS), "opensm-subnet.lst", "iblinkinfo-l.txt"])
+def test_each_topology_is_adopted_alone(file: str) -> None:
+    data = WRITERS[file](truth()) if file in WRITERS else recorded(file)
+    found = read_discovery(data, file)
+    assert isinstance(found, Discovery)
+    assert summary(found)[0] == summary(truth())[0]
+
+
+def test_a_file_without_links_is_refused_in_words() -> None:
+    found = read_discovery(b"START_NODES\nNodeGUID,NodeType\n0x1,2\nEND_NODES\n", "x.db_csv")
+    assert isinstance(found, tuple)
+    assert [problem.code for problem in found] == ["artifact.not-collected", "artifact.dump-empty"]
