@@ -12,7 +12,7 @@ from weftline.app import explain
 FAMILIES = "spec|capability|artifact|source|enact|usage|refused|internal|files|routing|managers|lanes|links"
 """Families of errors, and those of the rules of an audit."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-NO_CODES = frozenset({"keys.roots", "routing.engine"})
+NO_CODES = frozenset({"keys.roots", "routing.engine", "routing.lanes"})
 """Paths of facts and of declarations that look like codes."""
 FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
 import pytest
 
 from tests.tables import minimal_routes
@@ -11,6 +14,7 @@ from weftline.adopt import build_fabric, read_discovery
 from weftline.formats.ibnetdiscover import Discovery
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules, Verdict
+from weftline.model.routes import Routes
 from weftline.prove import check_certificate, prove
 from weftline.route import compute_routes
 
@@ -36,6 +40,43 @@ def test_spread_minimal_hops_lock_between_spines(spines_with_endpoints: Fabric) 
     assert deadlock.verdict is Verdict.REFUTED
     assert deadlock.witness is not None
     assert any("SPINE" in step["source_switch"] for step in deadlock.witness.detail["steps"])
+
+
+def test_layered_is_free_in_two_lanes_by_shortest_paths(spines_with_endpoints: Fabric) -> None:
+    fabric = spines_with_endpoints
+    routes = compute_routes(fabric, "layered", to_switches=True)
+    assert routes.lane_count == 2
+    for proof in prove(fabric, routes, FEW_SHIFTS).proofs[:2]:
+        assert proof.verdict is Verdict.PROVED
+        assert check_certificate(fabric, routes, proof)
+    for lane in range(2):
+        waits = list_waits(fabric, routes, lane)
+        assert waits.number_of_edges() > 100
+        assert nx.is_directed_acyclic_graph(waits)
+    all_on_one = prove(fabric, replace(routes, lanes=None), FEW_SHIFTS).proofs[1]
+    assert all_on_one.verdict is Verdict.REFUTED
+
+
+def list_waits(fabric: Fabric, routes: Routes, lane: int) -> nx.DiGraph[int]:
+    """Walk the tables from every switch with endpoints to every destination of a lane."""
+    waits: nx.DiGraph[int] = nx.DiGraph()
+    homes = np.unique(fabric.switch_row[fabric.port_node[fabric.port_peer[fabric.endpoint_port]]]).tolist()
+    for goal in range(len(routes.destination_node)):
+        for row in homes if routes.lane_of(goal) == lane else ():
+            before: int | None = None
+            here = row
+            while True:
+                group = int(routes.group_ptr[here]) + int(routes.group[here, goal])
+                if int(routes.group[here, goal]) >= routes.group_ptr[here + 1] - routes.group_ptr[here]:
+                    break
+                port = int(routes.member_port[routes.member_ptr[group]])
+                here = int(fabric.switch_row[fabric.port_node[fabric.port_peer[port]]])
+                if here < 0:
+                    break
+                if before is not None:
+                    waits.add_edge(before, port)
+                before = port
+    return waits
 
 
 def test_up_and_down_is_free_and_reaches_all(spines_with_endpoints: Fabric) -> None:

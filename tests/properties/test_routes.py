@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.fabrics import from_links, make_fabric
 from tests.tables import cut
 from tests.unit.route.walks import follow, members, port_tables, reorder_switches, switch_links
+from weftline.errors import CapabilityError
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.routes import Routes
@@ -54,7 +55,7 @@ def check_law(fabric: Fabric, routes: Routes) -> None:
     switches = graph.subgraph([node for node in graph if kind[node] == 2])
     part = {node: label for label, nodes in enumerate(nx.connected_components(switches)) for node in nodes}
     home = [part.get(int(fabric.port_node[fabric.port_peer[port]]), -1) for port in fabric.endpoint_port]
-    waits: set[tuple[int, int]] = set()
+    waits: set[tuple[tuple[int, int], tuple[int, int]]] = set()
     for source, port in enumerate(fabric.endpoint_port):
         if fabric.port_peer[port] == NIL:
             continue
@@ -63,7 +64,7 @@ def check_law(fabric: Fabric, routes: Routes) -> None:
             delivered, more, _ = follow(fabric, routes, int(port), goal)
             connected = home[source] == home[goal] and fabric.port_peer[fabric.endpoint_port[goal]] != NIL
             assert delivered == (connected or single == goal)
-            waits |= more
+            waits |= {((lane, first), (lane, then)) for lane in [routes.lane_of(goal)] for first, then in more}
     assert nx.is_directed_acyclic_graph(nx.DiGraph(waits))
 
 
@@ -79,8 +80,21 @@ def test_any_graph_is_delivered_and_never_waits_in_a_circle(fabric: Fabric, engi
     check_law(fabric, compute_routes(fabric, engine, to_switches=data.draw(st.booleans()), roots=roots))
 
 
+@settings(max_examples=60)
+@given(graphs(), st.booleans(), st.sampled_from([None, 1, 2]))
+def test_layered_is_delivered_and_no_lane_waits_in_a_circle(
+    fabric: Fabric, to_switches: bool, lanes: int | None
+) -> None:
+    try:
+        routes = compute_routes(fabric, "layered", to_switches=to_switches, lanes=lanes)
+    except CapabilityError:
+        assert compute_routes(fabric, "layered", to_switches=to_switches).lane_count > (lanes or 8)
+        return
+    check_law(fabric, routes)
+
+
 @settings(max_examples=30)
-@given(trees, st.sampled_from(["updown", "ecmp"]), st.data())
+@given(trees, st.sampled_from(["updown", "ecmp", "layered"]), st.data())
 def test_degraded_trees_are_delivered_and_never_wait_in_a_circle(
     fabric: Fabric, engine: str, data: st.DataObject
 ) -> None:

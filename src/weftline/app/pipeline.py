@@ -30,6 +30,7 @@ MAX_HOPS = 64
 ROUNDING = 1e-9
 NOT_ITS_SHAPE = ("capability.engine-needs-tree", "spec.roots-not-used")
 """An engine cannot route this fabric as it is declared, and another may."""
+ABOUT_LANES = ("capability.too-few-lanes", "spec.lanes-not-used")
 """Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
 
 
@@ -65,21 +66,23 @@ def compute(built: Built) -> Routed:
 
 def _first_routes(built: Built, engines: tuple[str, ...]) -> Routes:
     """Compute routes with the first engine whose shape the fabric has."""
-    roots = built.checked.design.spec.routing.roots
+    routing = built.checked.design.spec.routing
     to_switches = built.checked.technology.design.routes_to_switches
+    lanes = None if routing.lanes == "auto" else routing.lanes
     try:
-        return compute_routes(built.fabric, engines[0], to_switches=to_switches, roots=roots)
+        return compute_routes(built.fabric, engines[0], to_switches=to_switches, roots=routing.roots, lanes=lanes)
     except (CapabilityError, SpecError) as error:
         if error.code in NOT_ITS_SHAPE and engines[1:]:
             return _first_routes(built, engines[1:])
-        error.where = error.where or _routing_place(built)
+        error.where = error.where or _routing_place(built, error.code)
         raise
 
 
-def _routing_place(built: Built) -> Place | None:
+def _routing_place(built: Built, code: str) -> Place | None:
     """Find where the declaration speaks of routing, else of the shape, else its first line."""
     places = built.checked.design.places
-    return places.get("routing.engine") or places.get("topology.kind") or places.get("")
+    own = places.get("routing.lanes") if code in ABOUT_LANES else None
+    return own or places.get("routing.engine") or places.get("topology.kind") or places.get("")
 
 
 def judge(routed: Routed) -> Proved:

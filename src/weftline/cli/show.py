@@ -96,7 +96,12 @@ def show_routes(routed: Routed, *, as_json: bool, no_color: bool) -> int:
         print_json(view)
         return EXIT_DONE
     keys = ("engine", "guarantee", "switches", "destinations", "entries", "groups", "digest")
-    print_rows(make_console(no_color=no_color), {key: view[key] for key in keys})
+    rows = {key: view[key] for key in keys}
+    by_lane = routed.routes.destinations_by_lane
+    if len(by_lane) > 1:
+        shares = ", ".join(f"{count:,}" for count in by_lane)
+        rows["lanes"] = f"{len(by_lane)}, with {shares} destinations"
+    print_rows(make_console(no_color=no_color), rows)
     return EXIT_DONE
 
 
@@ -112,7 +117,11 @@ def show_path(traced: Traced, *, as_json: bool, no_color: bool) -> int:
     for number, hop in enumerate(traced.path.hops):
         ports = ("" if port is None else str(port) for port in (hop.in_port, hop.out_port))
         table.add_row(str(number), hop.node, *ports, hop.why)
-    print_trimmed(make_console(no_color=no_color), table)
+    console = make_console(no_color=no_color)
+    print_trimmed(console, table)
+    if traced.routed.routes.lane_count > 1:
+        lane, lanes = traced.path.lane, traced.routed.routes.lane_count
+        console.print(f"on lane {lane} of 0 to {lanes - 1}, for traffic that takes the service level of its path")
     return EXIT_DONE
 
 

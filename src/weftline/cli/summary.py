@@ -19,7 +19,9 @@ def print_summary(reported: Reported, console: Console) -> None:
     fabric = built.fabric
     console.print(f"{fabric.name}: {built.checked.technology.name}, {fabric.shape}", style="bold")
     print_fabric(console, built)
-    console.print(f"\nroutes   {routes.engine}: {routes.entries:,} entries in {len(fabric.switch_node):,} tables\n")
+    lanes = f", {routes.lane_count} lanes" if routes.lane_count > 1 else ""
+    tables = f"{routes.entries:,} entries in {len(fabric.switch_node):,} tables"
+    console.print(f"\nroutes   {routes.engine}: {tables}{lanes}\n")
     print_proofs(console, proved.report)
     print_next_steps(console, proved.report)
     for proof in proved.report.proofs:

@@ -26,3 +26,5 @@ class Path:
     source: str
     target: str
     hops: tuple[Hop, ...]
+    lane: int = 0
+    """The lane that packets to this destination hold on every link."""

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weftline.kernels.column import I32, digest_parts, freeze
+from weftline.kernels.column import I32, Array, digest_parts, freeze
+from weftline.model.lanes import Lanes
 
 GroupTable: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -45,6 +46,8 @@ class Routes:
     group_ptr: I32
     member_ptr: I32
     member_port: I32
+    lanes: Lanes | None = None
+    """None: all packets hold lane 0."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
@@ -57,18 +60,35 @@ class Routes:
         """Count the table entries that forward or deliver."""
         return int(np.count_nonzero(self.group != no_route(self.group)))
 
+    @property
+    def lane_count(self) -> int:
+        """Count the lanes in use."""
+        return 1 if self.lanes is None else self.lanes.count
+
+    @property
+    def destinations_by_lane(self) -> tuple[int, ...]:
+        """Count the destinations of each lane."""
+        if self.lanes is None:
+            return (len(self.destination_node),)
+        return tuple(np.bincount(self.lanes.of_destination, minlength=self.lanes.count).tolist())
+
+    def lane_of(self, destination: int) -> int:
+        """Find the lane of the packets to a destination."""
+        return 0 if self.lanes is None else int(self.lanes.of_destination[destination])
+
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the tables and the fabric that they are for."""
-        return digest_parts(
-            (
-                self.fabric_digest,
-                self.engine,
-                self.destination_node,
-                self.destination_port,
-                self.group,
-                self.group_ptr,
-                self.member_ptr,
-                self.member_port,
-            )
-        )
+        """SHA-256 over the tables, the lanes where there are several, and the fabric that they are for."""
+        parts: list[str | Array] = [
+            self.fabric_digest,
+            self.engine,
+            self.destination_node,
+            self.destination_port,
+            self.group,
+            self.group_ptr,
+            self.member_ptr,
+            self.member_port,
+        ]
+        if self.lanes is not None:
+            parts += [str(self.lanes.count), self.lanes.of_destination]
+        return digest_parts(parts)

@@ -130,8 +130,11 @@ class CablesSection(Section):
 class RoutingSection(Section):
     """How packets find their way."""
 
-    engine: Literal["auto", "fat-tree", "updown", "ecmp"] = Field(
-        default=AUTO, description="Routing engine; auto: that of the technology."
+    engine: Literal["auto", "fat-tree", "updown", "ecmp", "layered"] = Field(
+        default=AUTO, description="Routing engine; auto: that of the technology, which never needs a second lane."
+    )
+    lanes: Annotated[int, Field(strict=True, ge=1, le=15)] | Auto = Field(
+        default=AUTO, description="Data lanes that engine layered may use at most; auto: 8, as most devices have."
     )
     lmc: Annotated[int, Field(strict=True, ge=0, le=7)] = Field(
         default=0, description="LID mask control: each endpoint answers to 2**lmc addresses; 0 where there are no LIDs."

@@ -15,7 +15,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import balance, deadlock, isolate, reach
-from weftline.prove.tables import Tables, read_tables
+from weftline.prove.tables import Tables, read_tables, take_lane
 
 SPOT_CHECKS = 16
 """Shifts of a balance proof that are loaded again at least, beside the worst."""
@@ -73,21 +73,26 @@ def _is_reach_shown(fabric: Fabric, tables: Tables, distance: U8, proof: Proof) 
 
 
 def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:
-    """Check that the rank grows along every dependency, destination by destination."""
+    """Check lane by lane that the rank grows along every dependency, destination by destination."""
     tables = read_tables(fabric, routes)
     rank = certificate.columns.get("rank")
-    if rank is None or rank.shape != (fabric.port_count,) or rank.dtype != np.int32 or proof.bound != 0:
+    shape = (routes.lane_count, fabric.port_count)
+    if rank is None or rank.shape != shape or rank.dtype != np.int32 or proof.bound != 0:
         return False
-    if proof.statement != deadlock.STATEMENT:
+    if proof.statement != deadlock.state(routes):
         return False
     if certificate.digest != digest_parts((deadlock.CLAIM, rank)):
         return False
     held: I32 = rank.astype(np.int32, copy=False)
-    wrong = check_ranks(
-        held, tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row,
+    return not any(_count_wrong(take_lane(tables, routes, lane), held[lane]) for lane in range(routes.lane_count))
+
+
+def _count_wrong(tables: Tables, rank: I32) -> int:
+    """Count the places where the ranks of one lane do not grow."""
+    return check_ranks(
+        rank, tables.group, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row,
         tables.target_kind, tables.target_row, tables.home_row, tables.home_count, tables.own_count,
     )  # fmt: skip
-    return wrong == 0
 
 
 def _check_balance(fabric: Fabric, routes: Routes, proof: Proof, certificate: Certificate) -> bool:

@@ -1,4 +1,4 @@
-"""Deadlock: the channels that traffic uses one after another form no cycle."""
+"""Deadlock: the channels that traffic uses one after another form no cycle, in any lane."""
 
 from __future__ import annotations
 
@@ -12,14 +12,10 @@ from weftline.kernels.cycles import find_cycle, rank_channels
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
-from weftline.prove.tables import Tables
+from weftline.prove.tables import Tables, take_lane
 from weftline.prove.witness import name_destination
 
 CLAIM = "deadlock"
-STATEMENT = (
-    "No cycle among the channels between switches (one lane each) that packets hold and wait for, following every "
-    "choice from every switch with endpoints to every connected destination."
-)
 MAX_TURN_BYTES = 1 << 30
 MAX_CYCLE_STEPS = 50_000_000
 """Edge visits that the search for the shortest cycle may take."""
@@ -49,45 +45,71 @@ def find_channels(fabric: Fabric, tables: Tables) -> I32:
     return np.flatnonzero(is_own & (tables.port_row != NIL)).astype(np.int32)
 
 
+def state(routes: Routes) -> str:
+    """Say what is claimed of routes of one or of several lanes."""
+    lanes = "one lane each"
+    if routes.lanes is not None:
+        many = "1 lane" if routes.lane_count == 1 else f"{routes.lane_count} lanes"
+        lanes = f"{many} each; packets keep the lane of their destination"
+    return (
+        f"No cycle among the channels between switches ({lanes}) that packets hold and wait for, following every "
+        "choice from every switch with endpoints to every connected destination."
+    )
+
+
 def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofRules) -> Proof:
-    """Prove or refute freedom from deadlock; unknown where it would take too much memory."""
+    """Prove or refute freedom from deadlock lane by lane; unknown where it would take too much memory.
+
+    A channel is a lane of a link, and a packet waits inside its lane only, so that lanes are judged one by one.
+    """
     required = CLAIM in rules.required
-    dependencies = build_dependencies(fabric, tables)
-    if dependencies is None:
-        return Proof(
-            CLAIM, required, Verdict.UNKNOWN, "Deadlock was not judged: the turns would not fit into a GiB.",
-            routes.digest,
-        )  # fmt: skip
-    rank, remaining = rank_channels(*dependencies)
     channels = find_channels(fabric, tables)
+    ranks = np.full((routes.lane_count, fabric.port_count), NIL, dtype=np.int32)
+    count, behind, levels = 0, 0, 0
+    witness: Witness | None = None
+    for lane in range(routes.lane_count):
+        held = take_lane(tables, routes, lane)
+        dependencies = build_dependencies(fabric, held)
+        if dependencies is None:
+            return Proof(
+                CLAIM, required, Verdict.UNKNOWN, "Deadlock was not judged: the turns would not fit into a GiB.",
+                routes.digest,
+            )  # fmt: skip
+        rank, remaining = rank_channels(*dependencies)
+        if remaining and witness is None:
+            witness = _witness_cycle(fabric, routes, held, dependencies, rank, lane)
+        ranks[lane, channels] = rank[channels]
+        count += len(dependencies[1])
+        behind += remaining
+        levels = max(levels, int(rank.max(initial=NIL)) + 1)
     detail: dict[str, Any] = {
-        "channels": len(channels),
-        "dependencies": len(dependencies[1]),
-        "channels_on_or_behind_cycles": remaining,
-        "levels": int(rank.max(initial=NIL)) + 1,
+        "lanes": routes.lane_count,
+        "channels": len(channels) * routes.lane_count,
+        "dependencies": count,
+        "channels_on_or_behind_cycles": behind,
+        "levels": levels,
     }
-    if remaining:
-        witness = _witness_cycle(fabric, routes, tables, dependencies, rank)
+    if witness is not None:
         return Proof(
-            CLAIM, required, Verdict.REFUTED, STATEMENT, routes.digest, len(witness.detail["cycle"]),
+            CLAIM, required, Verdict.REFUTED, state(routes), routes.digest, len(witness.detail["cycle"]),
             "channels on the cycle", witness=witness, detail=detail,
         )  # fmt: skip
-    ranks = np.full(fabric.port_count, NIL, dtype=np.int32)
-    ranks[channels] = rank[channels]
     certificate = Certificate(
         "rank",
-        "A rank per channel (transmitting port) that grows along every dependency.",
+        "A rank per lane and transmitting port that grows along every dependency.",
         {"rank": ranks},
         digest_parts((CLAIM, ranks)),
     )
     return Proof(
-        CLAIM, required, Verdict.PROVED, STATEMENT, routes.digest, 0, "channels on a cycle", certificate=certificate,
-        detail=detail,
+        CLAIM, required, Verdict.PROVED, state(routes), routes.digest, 0, "channels on a cycle",
+        certificate=certificate, detail=detail,
     )  # fmt: skip
 
 
-def _witness_cycle(fabric: Fabric, routes: Routes, tables: Tables, dependencies: tuple[I64, I32], rank: I32) -> Witness:
-    """Show a shortest cycle, and for each step a destination whose packets hold one channel and wait for the next."""
+def _witness_cycle(
+    fabric: Fabric, routes: Routes, tables: Tables, dependencies: tuple[I64, I32], rank: I32, lane: int
+) -> Witness:
+    """Show a shortest cycle of a lane, and for each step a destination whose packets hold and wait so."""
     cycle, is_shortest = find_cycle(*dependencies, rank, MAX_CYCLE_STEPS)
     causes, origins = find_causes(
         cycle, fabric.port_node, fabric.switch_row, tables.group, tables.group_ptr, tables.member_ptr,
@@ -104,7 +126,8 @@ def _witness_cycle(fabric: Fabric, routes: Routes, tables: Tables, dependencies:
         }
         for i in range(len(names))
     ]
-    summary = f"{len(names)} channels wait for each other in a cycle: {' -> '.join((*names[:8], names[0]))}"
+    many = f"{len(names)} channels" + ("" if routes.lanes is None else f" of lane {lane}")
+    summary = f"{many} wait for each other in a cycle: {' -> '.join((*names[:8], names[0]))}"
     if len(names) > 8:
-        summary = f"{len(names)} channels wait for each other in a cycle that begins {' -> '.join(names[:8])}"
-    return Witness("cycle", summary, {"cycle": names, "steps": steps, "is_shortest": is_shortest})
+        summary = f"{many} wait for each other in a cycle that begins {' -> '.join(names[:8])}"
+    return Witness("cycle", summary, {"lane": lane, "cycle": names, "steps": steps, "is_shortest": is_shortest})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from weftline.errors import ArtifactError
 from weftline.kernels.column import I8, I32, NIL
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
 from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.lanes import MAX_LANES, Lanes
 from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
 
 
@@ -94,6 +95,19 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     )
 
 
+def take_lane(tables: Tables, routes: Routes, lane: int) -> Tables:
+    """Take the tables as the packets of one lane see them: destinations of other lanes are skipped."""
+    if routes.lanes is None:
+        return tables
+    own = routes.lanes.of_destination == lane
+    # those that share a column look at the first of them in the lane
+    there = np.flatnonzero(own)
+    _, first, which = np.unique(tables.same_as[there], return_index=True, return_inverse=True)
+    same_as = np.arange(len(own), dtype=np.int32)
+    same_as[there] = there[first][which]
+    return replace(tables, target_kind=np.where(own, tables.target_kind, np.int8(IS_SKIPPED)), same_as=same_as)
+
+
 def _other_switch(fabric: Fabric) -> I32:
     """Find for each port the row of the switch at the other end of its link."""
     peer = fabric.port_peer
@@ -134,6 +148,17 @@ def _misfit(fabric: Fabric, routes: Routes) -> str:
         return "the members do not fit the groups"
     if np.any(np.diff(routes.group_ptr) > local_delivery(routes.group)):
         return "a switch has more groups than an entry can name"
+    return "" if routes.lanes is None else _misfit_lanes(routes.lanes, len(routes.destination_node))
+
+
+def _misfit_lanes(lanes: Lanes, destinations: int) -> str:
+    """Say why the lanes cannot be judged; a destination in a lane that is not there would be judged in none."""
+    if not 1 <= lanes.count <= MAX_LANES:
+        return f"there are 1 to {MAX_LANES} lanes, not {lanes.count}"
+    if lanes.of_destination.shape != (destinations,):
+        return "lanes and destinations differ in number"
+    if np.any((lanes.of_destination < 0) | (lanes.of_destination >= lanes.count)):
+        return "a destination has a lane that is not there"
     return ""
 
 

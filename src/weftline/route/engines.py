@@ -12,9 +12,20 @@ from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
 from weftline.route.fattree import route_fat_tree
 from weftline.route.graph import Destinations, SwitchGraph, read_destinations, read_graph
+from weftline.route.layered import route_layered
 from weftline.route.names import find_roots, suggest
 from weftline.route.table import Tables, check_size
 from weftline.route.updown import route_ecmp, route_updown
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """What a declaration may choose."""
+
+    roots: I32
+    """Rows of the switches that are roots; none: the engine's own choice."""
+    lanes: int | None
+    """Data lanes at most; None: as many as devices usually have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,8 @@ class Engine:
     name: str
     guarantee: str
     takes_roots: bool
-    function: Callable[[Fabric, SwitchGraph, Destinations, I32], Tables]
+    function: Callable[[Fabric, SwitchGraph, Destinations, Wishes], Tables]
+    takes_lanes: bool = False
 
 
 _ENGINES = (
@@ -33,30 +45,41 @@ _ENGINES = (
         "Each destination owns one cable per tier: a full 1:1 tree carries every shift of its hosts with one flow per "
         "link, and every path goes up and then down, so it is free of deadlock on one lane.",
         takes_roots=False,
-        function=route_fat_tree,
+        function=lambda fabric, graph, goals, _wishes: route_fat_tree(fabric, graph, goals),
     ),
     Engine(
         "updown",
         "Every path goes up and then down in one total order of the switches, so it is free of deadlock on one lane, "
         "and all endpoints that cables connect reach each other.",
         takes_roots=True,
-        function=route_updown,
+        function=lambda fabric, graph, goals, wishes: route_updown(fabric, graph, goals, wishes.roots),
     ),
     Engine(
         "ecmp",
         "Every port of a set leads up and then down in one total order of the switches by the same number of hops, so "
         "whichever is taken the fabric is free of deadlock on one lane.",
         takes_roots=True,
-        function=route_ecmp,
+        function=lambda fabric, graph, goals, wishes: route_ecmp(fabric, graph, goals, wishes.roots),
+    ),
+    Engine(
+        "layered",
+        "Every path is a shortest one, and each destination has a lane in which no channels wait for each other in a "
+        "cycle, so it is free of deadlock for traffic that asks the subnet manager for its lane.",
+        takes_roots=False,
+        takes_lanes=True,
+        function=lambda fabric, graph, goals, wishes: route_layered(fabric, graph, goals, wishes.lanes),
     ),
 )
 ENGINES: Mapping[str, Engine] = MappingProxyType({engine.name: engine for engine in _ENGINES})
 
 
-def compute_routes(fabric: Fabric, engine: str, *, to_switches: bool, roots: tuple[str, ...] = ()) -> Routes:
+def compute_routes(
+    fabric: Fabric, engine: str, *, to_switches: bool, roots: tuple[str, ...] = (), lanes: int | None = None
+) -> Routes:
     """Compute the tables of every switch towards every endpoint port, and towards every switch where asked.
 
-    ``roots`` are names of switches, for the engines that take roots; empty: the top tier. Raises ``SpecError`` for an
+    ``roots`` are names of switches, for the engines that take roots; empty: the top tier. ``lanes`` are the data lanes
+    that an engine which takes several may use; None: as many as devices usually have. Raises ``SpecError`` for an
     unknown engine or root, ``CapabilityError`` where the engine does not suit the fabric.
     """
     record = ENGINES.get(engine)
@@ -65,11 +88,13 @@ def compute_routes(fabric: Fabric, engine: str, *, to_switches: bool, roots: tup
     rows = find_roots(fabric, roots)
     if len(rows) and not record.takes_roots:
         raise SpecError("spec.roots-not-used", f"engine {engine} takes no roots", "leave out the roots, or use updown")
+    if lanes is not None and not record.takes_lanes:
+        raise SpecError("spec.lanes-not-used", f"engine {engine} uses one lane", "leave out the lanes, or use layered")
     switches = len(fabric.switch_node)
     check_size(switches, len(fabric.endpoint_port) + (switches if to_switches else 0))
     graph = read_graph(fabric)
     goals = read_destinations(fabric, to_switches=to_switches)
-    tables = record.function(fabric, graph, goals, rows)
+    tables = record.function(fabric, graph, goals, Wishes(rows, lanes))
     return Routes(
         fabric_digest=fabric.digest,
         engine=engine,
@@ -80,4 +105,5 @@ def compute_routes(fabric: Fabric, engine: str, *, to_switches: bool, roots: tup
         group_ptr=tables.group_ptr,
         member_ptr=tables.member_ptr,
         member_port=tables.member_port,
+        lanes=tables.lanes,
     )

@@ -12,7 +12,7 @@ from weftline.route.table import Tables, deliver, empty_table
 from weftline.route.tree import Trees, recover_trees
 
 
-def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I32) -> Tables:
+def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> Tables:
     """Route complete trees by destination-spread D-mod-K; raise ``capability.engine-needs-tree`` elsewhere.
 
     The destination at place ``p`` of the ``s`` places of a leaf is sent up by cable ``p * u // s`` of the ``u``
@@ -21,7 +21,6 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations, root
     two different spines have no route to each other: it would go down and then up. E. Zahavi,
     "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010.
     """
-    del roots  # the top of a tree is known
     trees = recover_trees(fabric, graph)
     groups = list_port_groups(fabric)
     leaf_up, spine_down, spine_up, core_down = _choose_cables(fabric, trees, goals)

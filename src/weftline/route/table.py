@@ -9,6 +9,7 @@ import numpy as np
 from weftline.errors import CapabilityError
 from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import Fabric
+from weftline.model.lanes import Lanes
 from weftline.model.routes import GroupTable, local_delivery
 from weftline.route.graph import Destinations, PortGroups
 
@@ -27,6 +28,8 @@ class Tables:
     group_ptr: I32
     member_ptr: I32
     member_port: I32
+    lanes: Lanes | None = None
+    """Lane per destination, where the engine needs several."""
 
 
 def check_size(switches: int, destinations: int) -> None:

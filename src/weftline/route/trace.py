@@ -23,9 +23,10 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
     ``capability.route-loop`` or ``capability.route-astray``.
     """
     source, target = fabric.port_name(source_port), name_destination(fabric, routes, destination)
+    lane = routes.lane_of(destination)
     if routes.destination_port[destination] == source_port:
         name = fabric.node_name[int(fabric.port_node[source_port])]
-        return Path(source, target, (Hop(name, None, None, 0, "source and target are the same port"),))
+        return Path(source, target, (Hop(name, None, None, 0, "source and target are the same port"),), lane)
     _, path, status = walk_pairs(
         np.array([source_port], dtype=np.int32),
         np.array([destination], dtype=np.int32),
@@ -47,7 +48,7 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
         goal = int(routes.destination_port[destination])
         are_apart = goal != NIL and bool(fabric.port_component[goal] != fabric.port_component[source_port])
         raise _explain_loss(fabric, (source, target), path, int(status[0]), are_apart=are_apart)
-    return Path(source, target, _explain_hops(fabric, routes, path, destination))
+    return Path(source, target, _explain_hops(fabric, routes, path, destination), lane)
 
 
 def name_destination(fabric: Fabric, routes: Routes, destination: int) -> str:

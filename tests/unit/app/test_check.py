@@ -53,7 +53,12 @@ def test_a_value_left_out_blames_nothing_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("technology", "engine", "able"),
-    [("infiniband", "ecmp", "fat-tree or updown"), ("roce", "fat-tree", "ecmp"), ("roce", "updown", "ecmp")],
+    [
+        ("infiniband", "ecmp", "fat-tree or updown or layered"),
+        ("roce", "fat-tree", "ecmp"),
+        ("roce", "updown", "ecmp"),
+        ("roce", "layered", "ecmp"),
+    ],
 )
 def test_an_engine_whose_tables_no_device_can_hold(tmp_path: Path, technology: str, engine: str, able: str) -> None:
     text = f"fabric: {{name: x}}\ntechnology: {technology}\nhosts: {{count: 8}}\nrouting: {{engine: {engine}}}\n"

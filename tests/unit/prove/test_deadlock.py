@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tests.fabrics import make_fabric
 from tests.tables import change_entries, clockwise_routes, make_routes, minimal_routes, ring
 from tests.unit.prove.cases import entry_of, group_by, judge, port_named, witness_of
+from weftline.errors import ArtifactError
+from weftline.kernels.column import Array, digest_parts
+from weftline.model.lanes import Lanes
 from weftline.model.proof import Verdict
+from weftline.model.routes import Routes
 from weftline.prove import check_certificate, deadlock
+from weftline.route import compute_routes
 
 FOUR = ["leaf-001/2~leaf-002/2", "leaf-002/3~leaf-003/2", "leaf-003/3~leaf-004/2", "leaf-004/3~leaf-001/3"]
 
@@ -102,3 +111,96 @@ def test_more_turns_than_memory_leave_the_claim_unknown(monkeypatch: pytest.Monk
     monkeypatch.setattr(deadlock, "MAX_TURN_BYTES", 3)
     fabric = ring(4)
     assert judge(fabric, clockwise_routes(fabric, 4, ties="opposite"), "deadlock").verdict is Verdict.UNKNOWN
+
+
+def put_on_lanes(routes: Routes, lanes: Sequence[int], count: int) -> Routes:
+    return replace(routes, lanes=Lanes(count, np.array(lanes, dtype=np.int8)))
+
+
+def test_a_ring_of_five_is_free_on_two_lanes_and_locks_on_one() -> None:
+    fabric = ring(5)
+    routes = compute_routes(fabric, "layered", to_switches=False)
+    proof = judge(fabric, routes, "deadlock")
+    assert proof.verdict is Verdict.PROVED
+    assert "(2 lanes each; packets keep the lane of their destination)" in proof.statement
+    assert (proof.detail["lanes"], proof.detail["channels"]) == (2, 20)
+    assert proof.certificate is not None
+    assert proof.certificate.columns["rank"].shape == (2, fabric.port_count)
+    assert check_certificate(fabric, routes, proof)
+    witness = witness_of(fabric, replace(routes, lanes=None), "deadlock")
+    assert witness.detail["lane"] == 0
+    assert len(witness.detail["cycle"]) == 5
+
+
+@pytest.mark.parametrize("lane", [0, 1, 2])
+def test_the_witness_names_the_lane_and_its_destinations(lane: int) -> None:
+    fabric = ring(5, 2)
+    routes = put_on_lanes(compute_routes(fabric, "layered", to_switches=False), [lane] * 10, 3)
+    witness = witness_of(fabric, routes, "deadlock")
+    assert witness.detail["lane"] == lane
+    assert witness.summary.startswith(
+        f"5 channels of lane {lane} wait for each other in a cycle: leaf-001/3~leaf-002/3"
+    )
+    # the first host of each switch is on another lane: only the second ones are to blame
+    mixed = put_on_lanes(routes, [lane if d % 2 else (lane + 1) % 3 for d in range(10)], 3)
+    steps = witness_of(fabric, mixed, "deadlock").detail["steps"]
+    parity = 0 if (lane + 1) % 3 < lane else 1
+    assert {int(step["destination"][5:9]) % 2 for step in steps} == {1 - parity}
+
+
+def test_destinations_that_share_a_column_may_have_different_lanes() -> None:
+    fabric = ring(4, 3)
+    routes = clockwise_routes(fabric, 4, ties="clockwise")
+    apart = put_on_lanes(routes, [d % 3 for d in range(12)], 3)
+    assert judge(fabric, apart, "deadlock").verdict is Verdict.REFUTED
+    # two destinations of four make no circle
+    halves = put_on_lanes(routes, [int(d >= 6) for d in range(12)], 2)
+    proof = judge(fabric, halves, "deadlock")
+    assert proof.verdict is Verdict.PROVED
+    assert check_certificate(fabric, halves, proof)
+    assert not check_certificate(fabric, replace(halves, lanes=None), proof)
+    assert not check_certificate(fabric, put_on_lanes(halves, [int(d < 3) for d in range(12)], 2), proof)
+
+
+def turn_around(rank: Array) -> Array:
+    held = rank.astype(np.int32)
+    return np.where(held >= 0, held.max() - held, held).astype(np.int32)
+
+
+FORGERIES: list[Callable[[Array], Array]] = [
+    lambda rank: rank[::-1],
+    lambda rank: rank[:1],
+    lambda rank: rank[0],
+    lambda rank: np.concatenate((rank, rank)),
+    turn_around,
+]
+
+
+@pytest.mark.parametrize("change", FORGERIES)
+def test_forged_ranks_of_lanes_do_not_hold(change: Callable[[Array], Array]) -> None:
+    fabric = ring(5)
+    routes = compute_routes(fabric, "layered", to_switches=False)
+    proof = judge(fabric, routes, "deadlock")
+    assert proof.certificate is not None
+    rank = np.ascontiguousarray(change(proof.certificate.columns["rank"]))
+    forged = replace(proof.certificate, columns={"rank": rank}, digest=digest_parts((deadlock.CLAIM, rank)))
+    assert not check_certificate(fabric, routes, replace(proof, certificate=forged))
+    # the statement of one lane does not carry two
+    assert not check_certificate(fabric, routes, replace(proof, statement=deadlock.state(replace(routes, lanes=None))))
+
+
+@pytest.mark.parametrize(
+    ("lanes", "count", "words"),
+    [
+        ([0, 0, 0, 2], 2, "a lane that is not there"),
+        ([0, 0, 0, -1], 2, "a lane that is not there"),
+        ([0, 0, 0], 2, "differ in number"),
+        ([0, 0, 0, 0], 0, "1 to 15 lanes, not 0"),
+        ([0, 0, 0, 0], 16, "1 to 15 lanes, not 16"),
+    ],
+)
+def test_lanes_that_cannot_be_are_refused(lanes: list[int], count: int, words: str) -> None:
+    fabric = ring(4)
+    routes = clockwise_routes(fabric, 4, ties="opposite")
+    with pytest.raises(ArtifactError, match=words):
+        judge(fabric, put_on_lanes(routes, lanes, count), "deadlock")

@@ -15,7 +15,7 @@ RING = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
 def test_the_table_names_each_engine_with_a_guarantee() -> None:
-    assert list(ENGINES) == ["fat-tree", "updown", "ecmp"]
+    assert list(ENGINES) == ["fat-tree", "updown", "ecmp", "layered"]
     assert all(name == engine.name and engine.guarantee.endswith(".") for name, engine in ENGINES.items())
 
 
@@ -32,6 +32,13 @@ def test_a_root_must_be_a_switch(root: str) -> None:
         compute_routes(from_links(4, 1, RING), "updown", to_switches=False, roots=(root,))
     assert caught.value.code == "spec.unknown-root"
     assert "leaf-001" in caught.value.hint
+
+
+def test_lanes_are_refused_where_they_do_nothing() -> None:
+    for engine in ("fat-tree", "updown", "ecmp"):
+        with pytest.raises(SpecError) as caught:
+            compute_routes(make_fabric(), engine, to_switches=False, lanes=2)
+        assert caught.value.code == "spec.lanes-not-used"
 
 
 def test_roots_are_refused_where_they_do_nothing() -> None:

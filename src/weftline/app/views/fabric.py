@@ -51,4 +51,5 @@ def view_routes(routed: Routed) -> dict[str, object]:
         "destinations": int(routes.group.shape[1]),
         "entries": routes.entries,
         "groups": len(routes.member_ptr) - 1,
+        "lanes": list(routes.destinations_by_lane),
     }

@@ -12,6 +12,7 @@ def view_path(traced: Traced) -> dict[str, object]:
         "of": traced.routed.routes.digest,
         "source": traced.path.source,
         "target": traced.path.target,
+        "lane": traced.path.lane,
         "hops": [
             {"node": hop.node, "in_port": hop.in_port, "out_port": hop.out_port, "why": hop.why}
             for hop in traced.path.hops

@@ -12,7 +12,7 @@ from weftline.technologies.infiniband.owners import list_owners
 INFINIBAND = Technology(
     name="infiniband",
     design=Design(
-        engines=("fat-tree", "updown"),
+        engines=("fat-tree", "updown", "layered"),
         routes_to_switches=True,
         count_problems=count_problems,
         assign=assign,

@@ -1,0 +1,186 @@
+"""Engine layered: shortest paths on any graph, free of deadlock because destinations are shared out to lanes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.errors import CapabilityError
+from weftline.kernels.column import I8, I32, I64, NIL, U16
+from weftline.kernels.layers import fill_layers, level_lanes, spread_layers
+from weftline.kernels.turns import NO_WAY
+from weftline.model.fabric import Fabric
+from weftline.model.lanes import MAX_LANES, USUAL_LANES, Lanes
+from weftline.route.graph import Destinations, PortGroups, SwitchGraph, count_to_ptr, list_port_groups
+from weftline.route.table import Tables, deliver, empty_table
+
+MOST_TURNS = 1 << 26
+"""Pairs of a link in and a link out, over all switches: 256 MiB of counters per lane that is used."""
+WAYS = ((1, 0), (1, 1), (0, 0), (0, 1))
+"""Whether trees balance loads, and whether they adapt to the lane, which costs some of the balance: tried in turn."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Links:
+    """Directed links in an order that names and port numbers give, whatever the order of nodes.
+
+    Switch ``s`` is row ``row[s]`` of the tables; its links are ``ptr[s]:ptr[s + 1]`` in the order of port numbers.
+    """
+
+    row: I32
+    place: I32
+    """Place of each row among the switches here."""
+    ptr: I32
+    other: I32
+    """The switch at the other end."""
+    back: I32
+    """The link that shares the cable and goes the other way."""
+    group: I32
+    turn_ptr: I64
+
+
+@dataclass(frozen=True, eq=False)
+class _Goals:
+    """Destinations that need a tree of their own, in the order of their switches and ports."""
+
+    home: I32
+    of_destination: I32
+    """NIL where there is no way at all. A switch with endpoints shares the tree of the first."""
+    sender: I32
+    """Lit endpoints per switch."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Filled:
+    """Trees and lanes of the goals."""
+
+    lanes: int
+    choice: U16
+    lane: I8
+
+
+def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes: int | None) -> Tables:
+    """Route any graph by fewest hops in at most ``lanes`` lanes (None: the usual eight).
+
+    Each destination has a tree of shortest paths, chosen by the least load of the trees before it, and goes into the
+    first lane that stays without a cycle of channels; then lanes that hold too much give to others. Where that needs
+    too many lanes, trees prefer turns that their lane has already; where even that does, ties go to the lowest port,
+    which on tori and meshes cabled alike is dimension order. O(destinations * links) and what keeps the lanes'
+    orders; four times at worst.
+
+    Raises:
+        CapabilityError: ``capability.too-few-lanes`` where ``lanes`` do not suffice, ``capability.too-many-turns``
+            where the count of turns would not fit into memory.
+    """
+    groups = list_port_groups(fabric)
+    links = _order_links(fabric, graph, groups)
+    wanted = _order_goals(fabric, goals, links)
+    filled = _fill(links, wanted, USUAL_LANES if lanes is None else lanes)
+    table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
+    home = np.where(goals.home == NIL, NIL, links.place[goals.home]).astype(np.int32)
+    spread_layers(
+        links.row, links.ptr, links.group, filled.choice, wanted.of_destination, home, deliver(groups, goals, table),
+        table,
+    )  # fmt: skip
+    lane = np.zeros(len(goals.home), dtype=np.int8)
+    known = wanted.of_destination != NIL
+    lane[known] = filled.lane[wanted.of_destination[known]]
+    several = Lanes(filled.lanes, lane) if filled.lanes > 1 else None
+    return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port, several)
+
+
+def _order_links(fabric: Fabric, graph: SwitchGraph, groups: PortGroups) -> _Links:
+    """Order switches by name and links by port number, so that ties do not depend on the order of nodes."""
+    switches = graph.switch_count
+    names = [fabric.node_name[int(node)] for node in fabric.switch_node]
+    row = np.array(sorted(range(switches), key=lambda index: (names[index], index)), dtype=np.int32)
+    place = np.empty(switches, dtype=np.int32)
+    place[row] = np.arange(switches, dtype=np.int32)
+    ports = graph.link_port
+    tail = place[fabric.switch_row[fabric.port_node[ports]]]
+    order = np.lexsort((fabric.port_number[ports], tail))
+    ports, tail = ports[order], tail[order]
+    index = np.full(fabric.port_count, NIL, dtype=np.int32)
+    index[ports] = np.arange(len(ports), dtype=np.int32)
+    peer = fabric.port_peer[ports]
+    degree = np.bincount(tail, minlength=switches).astype(np.int64)
+    turn_ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(degree * degree)))
+    if turn_ptr[-1] > MOST_TURNS:
+        raise CapabilityError(
+            "capability.too-many-turns",
+            f"the switches have {int(turn_ptr[-1]):,} pairs of a link in and a link out, at most {MOST_TURNS:,}",
+            "use engine updown, which needs one lane, or split the fabric into planes",
+        )
+    return _Links(
+        row=row,
+        place=place,
+        ptr=count_to_ptr(tail, switches),
+        other=place[fabric.switch_row[fabric.port_node[peer]]],
+        back=index[peer],
+        group=groups.of_port[ports],
+        turn_ptr=turn_ptr,
+    )
+
+
+def _order_goals(fabric: Fabric, goals: Destinations, links: _Links) -> _Goals:
+    """Number endpoints by switch and port, then the switches that have none."""
+    reached = goals.home != NIL
+    home = np.where(reached, links.place[goals.home], NIL).astype(np.int32)
+    is_endpoint = reached & (goals.port != NIL)
+    sender = np.bincount(home[is_endpoint], minlength=len(links.row)).astype(np.int32)
+    own = np.flatnonzero(is_endpoint)
+    number = fabric.port_number[goals.home_port[own]]
+    own = own[np.lexsort((number, home[own]))]
+    alone = np.flatnonzero(reached & (goals.port == NIL) & (sender[home] == 0))
+    own = np.concatenate((own, alone[np.argsort(home[alone], kind="stable")]))
+    of_destination = np.full(len(home), NIL, dtype=np.int32)
+    of_destination[own] = np.arange(len(own), dtype=np.int32)
+    first = np.full(len(links.row), NIL, dtype=np.int32)
+    first[home[own][::-1]] = np.arange(len(own), dtype=np.int32)[::-1]
+    shared = np.flatnonzero(reached & (goals.port == NIL) & (of_destination == NIL))
+    of_destination[shared] = first[home[shared]]
+    return _Goals(home=home[own], of_destination=of_destination, sender=sender)
+
+
+def _fill(links: _Links, goals: _Goals, allowed: int) -> _Filled:
+    """Fill trees and lanes in the first way that needs no more lanes than are allowed."""
+    fewest: int | None = None
+    placed = 0
+    for balances, adapts in WAYS:
+        filled = _fill_one(links, goals, balances=balances, adapts=adapts)
+        if 0 <= filled.lanes <= allowed:
+            return filled
+        if filled.lanes < 0:
+            placed = max(placed, -filled.lanes - 1)
+        else:
+            fewest = filled.lanes if fewest is None else min(fewest, filled.lanes)
+    raise _refuse(allowed, fewest, placed, len(goals.home))
+
+
+def _fill_one(links: _Links, goals: _Goals, *, balances: int, adapts: int) -> _Filled:
+    """Fill trees and lanes in one way; negative lanes say how many goals found one."""
+    used = np.zeros((MAX_LANES, int(links.turn_ptr[-1])), dtype=np.int32)
+    order = np.tile(np.arange(len(links.other), dtype=np.int32), (MAX_LANES, 1))
+    choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
+    lane = np.zeros(len(goals.home), dtype=np.int8)
+    graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
+    lanes = fill_layers(goals.home, *graph, balances, adapts, used, order, choice, lane)
+    if lanes > 1:
+        level_lanes(lanes, goals.home, *graph, used, order, choice, lane)
+    return _Filled(lanes, choice, lane)
+
+
+def _refuse(allowed: int, needed: int | None, placed: int, total: int) -> CapabilityError:
+    """Say how many lanes are missing."""
+    if needed is None:
+        words = f"in {MAX_LANES} lanes, all that a link can have, {placed:,} of {total:,} destinations found a place"
+    else:
+        words = f"shortest paths to {total:,} destinations need {needed} lanes to be free of deadlock"
+    return CapabilityError(
+        "capability.too-few-lanes",
+        f"engine layered: {words}; allowed are {allowed}",
+        "use engine updown, which needs one lane and takes longer ways, or set routing.lanes to what the devices have"
+        if needed is not None
+        else "use engine updown, which needs one lane and takes longer ways",
+    )
