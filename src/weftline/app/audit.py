@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.adopt import build_fabric, read_tables
+from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.survey import read_survey
 from weftline.app.adopt import choose_routes
 from weftline.app.files import is_folder, read_bytes
@@ -96,7 +97,10 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent) ->
 
 
 def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:
-    """Read every regular file under a folder, by its path in it; symbolic links lead nowhere."""
+    """Read every regular file under a folder, by its path in it; symbolic links lead nowhere.
+
+    Of a file that nobody knows only the first bytes are taken.
+    """
     if not is_folder(place):
         return [(place.name, read_bytes(place, MAX_FILE_BYTES, "give one dump of one subnet"))]
     found = list(_list_files(place))
@@ -104,8 +108,10 @@ def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:
     room = MAX_TOTAL_BYTES
     for index, path in enumerate(found):
         progress("reading the files", index / len(found))
-        # What is too large still has a place in the list of files, with its first bytes: it is known, and refused.
-        data = _read_start(path, MAX_FILE_BYTES + 1)
+        data = _read_start(path, HEAD_BYTES)
+        if recognise(path.name, data) is not None:
+            # What is too large still has a place in the list of files, with its first bytes: it is known, and refused.
+            data = _read_start(path, MAX_FILE_BYTES + 1)
         room -= len(data)
         if room < 0:
             message = f"the files of {place} have more than {MAX_TOTAL_BYTES // 2**20:,} MiB together"

@@ -21,7 +21,7 @@ class Source:
     form: str
     """Name in the table of forms, as ``ibnetdiscover``; empty where nobody knows the file."""
     digest: str
-    """SHA-256 of the bytes."""
+    """SHA-256 of the bytes; of a file that nobody knows, of those that were looked at."""
     data: bytes = field(default=b"", repr=False)
 
 
