@@ -9,7 +9,10 @@ import pytest
 from tests.architecture import source
 from weftline.app import explain
 
-FAMILIES = "spec|capability|artifact|source|enact|usage|refused|internal|files|routing|managers|lanes|links"
+FAMILIES = (
+    "spec|capability|artifact|source|enact|usage|refused|internal|"
+    "files|routing|managers|lanes|links|partition|keys"
+)
 """Families of errors, and those of the rules of an audit."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 NO_CODES = frozenset({"keys.roots", "routing.engine", "routing.lanes"})

@@ -12,7 +12,7 @@ from weftline.cli.options import Ibnl, Json, NoColor, Quiet
 
 def register(app: typer.Typer) -> None:
     """Add the verbs."""
-    for verb in (adopt, diff, explain, schema):
+    for verb in (adopt, diff, lint, explain, schema):
         app.command()(verb)
     app.command(name="audit-fabric")(audit_fabric)
 
@@ -88,6 +88,42 @@ def diff(
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         compared = diff_places(declared, discovered, progress, ibnl)
     return show.show_differences(compared, as_json=as_json, no_color=no_color)
+
+
+def lint(
+    place: Annotated[
+        Path, typer.Argument(metavar="FILE", help="partitions.conf or opensm.conf, or the folder that holds them.")
+    ],
+    options: Annotated[
+        Path | None, typer.Option("--options", metavar="FILE", help="The opensm.conf that goes with it.")
+    ] = None,
+    fabric: Annotated[
+        Path | None,
+        typer.Option("--fabric", metavar="DUMP", help="The fabric: output of ibnetdiscover, or a declaration."),
+    ] = None,
+    manager: Annotated[
+        str | None, typer.Option("--sm", metavar="GUID", help="GUID of the port at which the manager runs.")
+    ] = None,
+    predict: Annotated[
+        bool, typer.Option("--predict", metavar="", help="Print the key table that each port will hold.")
+    ] = False,
+    fail_on: Annotated[
+        str, typer.Option("--fail-on", help="Exit 2 from this severity on: critical, warning, note or never.")
+    ] = "critical",
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Say what OpenSM will really program from its partition file and options; read-only."""
+    from weftline.app.audit import read_severity
+    from weftline.app.lint import lint as lint_place
+    from weftline.cli.linting import show_lint
+    from weftline.cli.output import show_progress
+
+    severity = read_severity(fail_on)
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        linted = lint_place(place, options, fabric, manager, progress)
+    return show_lint(linted, severity, predict=predict, as_json=as_json, no_color=no_color)
 
 
 def explain(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from weftline.errors import Place, Problem, Severity
 from weftline.model.partitions import KEY, FileMembership, Member, MemberKind, PartitionFile, Rule
+from weftline.model.survey import SurveyPart
 
 MAX_BYTES = 64 * 2**20
 MAX_REMARKS = 1_000
@@ -35,6 +36,18 @@ RETRY = (
     "OpenSM drops every rule of the file, makes every port a full member of one partition, and says SUBNET UP; "
     "correct this line before the file is used"
 )
+
+
+_RULE = re.compile(
+    rb"^[ \t]*[\w.-]{0,64}[ \t]*(?:=[ \t]*(?:0[xX][0-9A-Fa-f]{1,4}|\d{1,5})[ \t]*(?:,[^:;#\n]*)?:"
+    rb"|(?:,[^:;#\n]*)?:[ \t]*(?:ALL|SELF)\b)",
+    re.MULTILINE,
+)
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell a partition file by a rule that names members as OpenSM does."""
+    return _RULE.search(head) is not None
 
 
 def read_integer(text: str) -> tuple[int, str]:
@@ -93,6 +106,11 @@ def parse(data: bytes, file: str) -> PartitionFile:
         message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
         return PartitionFile(file, (), doubt=Problem("artifact.dump-too-large", message, "", Place(file)))
     return _Reader(file).read(data.decode("latin-1"))
+
+
+def parse_part(data: bytes, file: str) -> SurveyPart:
+    """Read a partition file as what one file of a survey says; what is wrong with it is judged by what comes of it."""
+    return SurveyPart(partitions=parse(data, file))
 
 
 def _cut(text: str) -> Iterator[tuple[int, int, str]]:
@@ -271,22 +289,20 @@ class _Reader:
             if name not in {"", "NONE"}:
                 self._loose(f"{name!r} is taken for NONE", token)
             return
+        word = _read_word(name)
+        guid, rest = (0, "") if word else read_integer(name)
+        if word is None and (rest or not guid):
+            what = "carriage returns end the lines" if "\r" in name else f"{name[:40]!r} is no port GUID"
+            raise _Fault(what, token.column)
+        kind: MemberKind = word[1] if word else "port"
+        if word and name != word[0]:
+            self._loose(f"{name!r} is taken for {word[0]}", token, "error")
         membership = rule.membership
         if token.value is not None:
             membership = _read_membership(token.value) or "limited"
             if token.value != membership:
                 self._loose(f"membership {token.value[:40]!r} is taken for {membership}", token, "error")
-        for whole, kind in _WORDS:
-            if starts(name, whole):
-                if name != whole:
-                    self._loose(f"{name!r} is taken for {whole}", token, "error")
-                rule.members.append(Member(kind, membership, self._at(token.column)))
-                return
-        guid, rest = read_integer(name)
-        if rest or not guid:
-            what = "carriage returns end the lines" if "\r" in name else f"{name[:40]!r} is no port GUID"
-            raise _Fault(what, token.column)
-        rule.members.append(Member("port", membership, self._at(token.column), guid))
+        rule.members.append(Member(kind, membership, self._at(token.column), guid))
 
     def _read_group(self, token: _Token, flags: list[str], passed: int) -> int | None:
         """Read a multicast group, which takes the rest of its line."""
@@ -307,6 +323,14 @@ class _Reader:
     def _loose(self, message: str, token: _Token, severity: Severity = "warning") -> None:
         hint = "write the words in full, as opensm(8) has them: OpenSM guesses, and says so in no log that is kept"
         self._note("partition.loose-word", message, hint, token.column, severity)
+
+
+def _read_word(name: str) -> tuple[str, MemberKind] | None:
+    """Find the word for many ports that a name is taken for."""
+    for whole, kind in _WORDS:
+        if starts(name, whole):
+            return whole, kind
+    return None
 
 
 def _read_membership(text: str) -> FileMembership | None:

@@ -9,6 +9,7 @@ from typing import Literal
 from weftline.errors import Place, Problem
 from weftline.kernels.column import NIL
 from weftline.model.discovery import Discovery, NodeType
+from weftline.model.partitions import PartitionFile
 
 ManagerState = Literal["master", "standby", "discovering", "not-active", "unknown"]
 
@@ -211,6 +212,7 @@ class SurveyPart:
     multicast: tuple[MulticastFact, ...] = ()
     groups: tuple[MulticastGroup, ...] = ()
     options: tuple[OptionFact, ...] = ()
+    partitions: PartitionFile | None = None
     plan: tuple[PlannedCable, ...] = ()
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     """Node GUID to the name that a person gave it."""

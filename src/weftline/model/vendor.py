@@ -10,6 +10,7 @@ from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent
 from weftline.model.isolation import IsolationTables, Owners
+from weftline.model.lint import Linter
 from weftline.model.observed import ObservedConfig
 
 
@@ -23,3 +24,5 @@ class Vendor:
     """What the files of this vendor say, device by device."""
     isolation: Callable[[ArtifactSet, Fabric, Addresses, Owners], IsolationTables] | None = None
     """Who meets whom once the devices have read the files; absent where the files decide nothing of that."""
+    lint: Linter | None = None
+    """What is wrong with configuration that somebody wrote by hand, and what comes of it."""

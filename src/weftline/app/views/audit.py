@@ -36,7 +36,7 @@ def _view_topic(topic: Topic) -> dict[str, object]:
         "verdict": topic.verdict,
         "summary": topic.summary,
         "figures": dict(topic.figures),
-        "findings": [_view_finding(finding) for finding in topic.findings],
+        "findings": [view_finding(finding) for finding in topic.findings],
         "unjudged": [
             {"question": item.question, "needs": item.needs, "controls": list(item.controls)} for item in topic.unjudged
         ],
@@ -44,7 +44,8 @@ def _view_topic(topic: Topic) -> dict[str, object]:
     }
 
 
-def _view_finding(finding: Finding) -> dict[str, object]:
+def view_finding(finding: Finding) -> dict[str, object]:
+    """Show one finding with its places."""
     return {
         "rule": finding.rule,
         "severity": finding.severity,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from weftline.model.vendor import Vendor
 from weftline.vendors.opensm.isolation import observe_isolation
+from weftline.vendors.opensm.linting import lint
 from weftline.vendors.opensm.reading import observe
 from weftline.vendors.opensm.writing import render
 
-OPENSM = Vendor(name="opensm", render=render, observe=observe, isolation=observe_isolation)
+OPENSM = Vendor(name="opensm", render=render, observe=observe, isolation=observe_isolation, lint=lint)
 
 __all__ = ["OPENSM"]

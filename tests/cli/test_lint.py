@@ -1,0 +1,72 @@
+"""weftline lint, as somebody uses it who has a partition file of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import hold, refused, run
+
+GOOD = "Default=0x7fff : ALL=limited, ALL_SWITCHES=full, SELF=full ;\n"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A partition file in order."""
+    path = tmp_path / "partitions.conf"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def test_a_file_in_order(file: Path) -> None:
+    ran = run("lint", file)
+    assert ran.status == 0
+    assert ran.out.startswith("OpenSM takes the file")
+    document = hold(run("lint", file, "--json").document, "lint")
+    assert (document["counts"]["critical"], document["predicted"]) == (0, None)
+
+
+def test_a_file_that_opens_everything(file: Path) -> None:
+    file.write_text(GOOD + "broken\n", encoding="utf-8")
+    ran = run("lint", file)
+    assert ran.status == 2
+    assert "every port becomes a full member" in ran.out
+    assert "partition.syntax-error" in ran.out
+    assert f"{file}:2:1" in ran.out
+    assert run("lint", file, "--fail-on", "never").status == 0
+
+
+def test_tables_against_a_declaration(file: Path, root: Path) -> None:
+    declaration = root / "examples" / "two-tenants.yaml"
+    ran = run("lint", file, "--fabric", declaration, "--predict", "--sm", "0x1")
+    assert ran.status == 0
+    assert "(enforces in and out): 0x7fff" in ran.out
+    document = hold(run("lint", file, "--fabric", declaration, "--json").document, "lint")
+    assert {"host-0001/nic1", "ufm/1"} <= {one["port"] for one in document["predicted"]}
+
+
+def test_tables_against_a_dump(file: Path, root: Path) -> None:
+    file.write_text(GOOD + "a=0x1, indx0 : 0x5=full ;\n", encoding="utf-8")
+    ran = run("lint", file.parent, "--fabric", root / "examples" / "lab-8.topo")
+    assert ran.status == 2
+    assert "partition.unknown-guid" in ran.out
+
+
+def test_options_and_folders(file: Path, tmp_path: Path) -> None:
+    options = tmp_path / "opensm.conf"
+    options.write_text("m_key 0x1234\nm_key_protection_level 2\npart_enforce off\nsm_key 5\n", encoding="utf-8")
+    for arguments in ((tmp_path,), (file, "--options", options), (options,)):
+        ran = run("lint", *arguments)
+        assert ran.status == 2
+        assert "partition.enforcement-off" in ran.out
+        assert "1234" not in ran.out
+    assert "There is no partition file" in run("lint", options).out
+
+
+def test_what_is_refused(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("nothing of that\n", encoding="utf-8")
+    refused(run("lint", other, "--json"), 1, "artifact.no-configuration")
+    refused(run("lint", tmp_path / "absent", "--json"), 1, "artifact.no-place")
+    refused(run("lint", file, "--sm", "host-1", "--json"), 64, "usage.guid")
