@@ -1,5 +1,6 @@
 """Adopt what exists: discovery dumps and tables become a Fabric and Routes; declared against discovered."""
 
+from weftline.adopt.adaptive import find_adaptive
 from weftline.adopt.build import build_fabric
 from weftline.adopt.compare import compare
 from weftline.adopt.forms import FORMS, Form, find_form, recognise
@@ -8,7 +9,7 @@ from weftline.adopt.read import read_discovery
 from weftline.adopt.running import place_states
 from weftline.adopt.survey import read_survey
 from weftline.adopt.systems import Systems, collect_systems, expand_topology
-from weftline.adopt.tables import place_tables, read_tables
+from weftline.adopt.tables import place_tables, read_programmed, read_tables
 
 __all__ = [
     "FORMS",
@@ -18,11 +19,13 @@ __all__ = [
     "collect_systems",
     "compare",
     "expand_topology",
+    "find_adaptive",
     "find_form",
     "match_nodes",
     "place_states",
     "place_tables",
     "read_discovery",
+    "read_programmed",
     "read_survey",
     "read_tables",
     "recognise",

@@ -98,7 +98,6 @@ def _from_discovery(
 
 
 _UNREAD = (
-    ("ibdiagnet-log", "log of ibdiagnet2", "ibdiagnet (ibdiagnet2.log)", r"ibdiagnet2?\.log"),
     (
         "ibdiagnet-cables",
         "cables of ibdiagnet2",
@@ -168,20 +167,6 @@ FORMS: tuple[Form, ...] = (
         "adaptive-routing groups and tables",
         "ibdiagnet -r (ibdiagnet2.far)",
         by_content(far.looks_like),
-    ),
-    Form(
-        "ar",
-        "adaptive-routing tables of an unknown layout; ibdiagnet2.far is read",
-        "ibdiagnet -r --enable_output ar (ibdiagnet2.ar)",
-        by_name(r"\.ar"),
-        is_read=False,
-    ),
-    Form(
-        "plft",
-        "map of private forwarding tables, of an unknown layout",
-        "ibdiagnet -r (ibdiagnet2.plft)",
-        by_name(r"\.plft"),
-        is_read=False,
     ),
     Form(
         "opensm-smdb",
@@ -308,6 +293,29 @@ FORMS: tuple[Form, ...] = (
         "export of the ports page of UFM, or its telemetry as CSV",
         by_line(r'(?:\xef\xbb\xbf)?"?System"?,"?Port"?,"?Peer Node"?,|.{0,400}\b[Nn]ode_(?:GUID|guid),.{0,40}[Pp]ort_'),
         is_read=False,
+    ),
+    Form(
+        "ar",
+        "adaptive-routing tables of an unknown layout; ibdiagnet2.far is read",
+        "ibdiagnet -r --enable_output ar (ibdiagnet2.ar)",
+        by_name(r"\.ar"),
+        far.note_unread,
+        is_read=False,
+    ),
+    Form(
+        "plft",
+        "map of private forwarding tables, of an unknown layout",
+        "ibdiagnet -r (ibdiagnet2.plft)",
+        by_name(r"\.plft"),
+        far.note_unread,
+        is_read=False,
+    ),
+    Form(
+        "ibdiagnet-log",
+        "log of ibdiagnet2, for whether adaptive routing is on",
+        "ibdiagnet (ibdiagnet2.log)",
+        by_name(r"ibdiagnet2?\.log"),
+        far.read_log,
     ),
     *(_unread(*words) for words in _UNREAD),
 )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from weftline.adopt import build_fabric, compare, read_discovery, read_tables
+from weftline.adopt import build_fabric, compare, read_discovery, read_programmed
 from weftline.app.build import build
 from weftline.app.check import check, problems_error
 from weftline.app.files import is_folder, read_bytes
@@ -16,7 +15,7 @@ from weftline.app.workspace import SUFFIXES
 from weftline.errors import ArtifactError, CapabilityError, Place, Problem
 from weftline.formats import ibdm_topo
 from weftline.model.addresses import Addresses
-from weftline.model.adoption import Adoption
+from weftline.model.adoption import Adoption, Tables
 from weftline.model.difference import Difference
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofReport, ProofRules
@@ -68,19 +67,19 @@ def adopt(
     fabric = adoption.fabric
     if tables:
         progress("reading the tables", None)
-        parts = [_read_dump(path) for path in tables]
-        found = read_tables(b"\n".join(parts), str(tables[0]), fabric, adoption.addresses)
+        files = [(str(path), _read_dump(path)) for path in tables]
+        found = read_programmed(files, fabric, adoption.addresses)
         if isinstance(found, tuple):
-            raise problems_error(_place_problems(found, tables, parts))
-        routes, reason = found.routes, "the tables that the switches hold"
-        problems = _place_problems(found.problems, tables, parts)
+            raise problems_error(found)
+        routes, reason, unseen = found.routes, tell_tables(found), found.unseen
+        problems = found.problems
     else:
         progress("computing routes", None)
         routes, reason = choose_routes(fabric, engine)
-        problems = ()
+        problems, unseen = (), ""
     progress("proving the claims", None)
     rules = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
-    report = prove(fabric, routes, rules, None)
+    report = prove(fabric, routes, rules, None, unseen)
     return Adopted(dump, adoption, routes, bool(tables), reason, adoption.problems + problems, report)
 
 
@@ -122,19 +121,19 @@ def _read_fabric(place: Path, ibnl: Path | None) -> tuple[Fabric, Addresses | No
     return adoption.fabric, adoption.addresses
 
 
-def _place_problems(problems: tuple[Problem, ...], files: tuple[Path, ...], parts: list[bytes]) -> tuple[Problem, ...]:
-    """Point problems of files that were read as one at the file and line where they stand."""
-    firsts = [0]
-    for part in parts[:-1]:
-        firsts.append(firsts[-1] + part.count(b"\n") + 1)
-    placed: list[Problem] = []
-    for problem in problems:
-        where = problem.where
-        if where is not None and where.line is not None:
-            at = bisect_left(firsts, where.line) - 1
-            where = replace(where, file=str(files[at]), line=where.line - firsts[at])
-        placed.append(replace(problem, where=where))
-    return tuple(placed)
+def tell_tables(tables: Tables) -> str:
+    """Say what tables were judged, and whether the choices of adaptive routing are among them."""
+    adaptive, text = tables.adaptive, "the tables that the switches hold"
+    if adaptive.state == "judged":
+        text += (
+            f", with every port that adaptive routing may choose ({adaptive.entries:,} entries of "
+            f"{adaptive.switches:,} switches)"
+        )
+    if adaptive.state == "unknown":
+        text += "; adaptive routing is on, and its choices are not in the files"
+    if tables.routes.paths > 1:
+        text += f"; each of the {tables.routes.paths} LIDs of a port is a path of its own"
+    return text
 
 
 def choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:

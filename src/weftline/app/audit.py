@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weftline.adopt import build_fabric, read_tables
+from weftline.adopt import build_fabric, find_adaptive, read_programmed
 from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.survey import read_survey
-from weftline.app.adopt import choose_routes
+from weftline.app.adopt import choose_routes, tell_tables
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import MAX_HOPS, Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, UsageError, WeftlineError
@@ -161,13 +161,14 @@ def _judge_programmed(survey: Survey, adoption: Adoption | None, progress: Progr
     if adoption is None or not tables:
         return None
     progress("reading the tables", None)
-    data = b"\n".join(source.data for source in tables)
-    found = read_tables(data, tables[0].file, adoption.fabric, adoption.addresses)
+    files = [(source.file, source.data) for source in tables]
+    found = read_programmed(files, adoption.fabric, adoption.addresses, find_adaptive(survey))
     if isinstance(found, tuple):
         return None
     progress("proving the tables that run", None)
-    report = prove(adoption.fabric, found.routes, RULES)
-    return Judged(found.routes, f"read from {tables[0].file}", report, found.problems)
+    report = prove(adoption.fabric, found.routes, RULES, None, found.unseen)
+    reason = f"{tell_tables(found)}, read from {', '.join(source.file for source in tables[:4])}"
+    return Judged(found.routes, reason, report, found.problems)
 
 
 def _propose(adoption: Adoption | None, progress: Progress) -> Judged | None:

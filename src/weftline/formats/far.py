@@ -13,6 +13,7 @@ from weftline.formats.lft import MAX_BYTES, NO_PORT, LftDump, TableRecord
 from weftline.formats.lid import MAX_UNICAST
 from weftline.formats.text import MAX_BROKEN, ProblemLog
 from weftline.kernels.column import I64, NIL, freeze
+from weftline.model.survey import SurveyPart
 
 MAX_ENTRIES = 32_000_000
 """Entries of all tables: 1,620 switches and 13,284 LIDs are 21.5 million."""
@@ -27,6 +28,8 @@ _PRIVATE = re.compile(r".*\bPLFT\w*\s*[:=]\s*(\d{1,3})\b", re.IGNORECASE)
 _TABLE = re.compile(rb"^(Groups|LFT) Definition:[^\n]*\n", re.MULTILINE)
 _NO_ROW = re.compile(rb"\n[^0-9]")
 _STATE = {word.encode(): 0 for word in ("Static", "STATIC")} | {word.encode(): 1 for word in ("Free", "HBF", "Bounded")}
+_GUID = re.compile(rb"\b0x[0-9a-fA-F]{12,16}\b")
+_LOG = re.compile(rb"Adaptive Routing is enabled on (\d{1,6}) switch")
 _DASHES = re.compile(r"-{4,}\s*$")
 _HINT_GROUP = "as '0   0   0   1,2,3,4': group, sub-group, weight and ports"
 _HINT_ENTRY = "as '0x0014  1  Free  0': LID, static port, state and group"
@@ -193,6 +196,26 @@ def _entry(words: list[str], line: int) -> tuple[int, int, int, int] | None:
 def looks_like(head: bytes) -> bool:
     """Say whether the first bytes look like adaptive-routing tables."""
     return bool(_TABLE.search(head))
+
+
+def note_unread(data: bytes, file: str) -> SurveyPart:
+    """Say of a file of private or other adaptive tables, whose layout is not known, that nobody reads it.
+
+    A file that names no switch says nothing, and stays without a word.
+    """
+    if not _GUID.search(data):
+        return SurveyPart()
+    message = "this file has tables of adaptive routing in a layout that is not known, so they are not read"
+    hint = "give ibdiagnet2.far, written by ibdiagnet -r; until then adaptive routing is not judged"
+    problem = Problem("artifact.adaptive-unread", message, hint, Place(file), "warning")
+    return SurveyPart(problems=(problem,), skipped=(f"{file} has tables that are not read",))
+
+
+def read_log(data: bytes, file: str) -> SurveyPart:
+    """Read in ibdiagnet2.log on how many switches adaptive routing is on; nothing else of it is read."""
+    del file
+    counts = [int(match[1]) for match in _LOG.finditer(data)]
+    return SurveyPart(is_adaptive=any(counts) if counts else None)
 
 
 def parse(data: bytes, file: str) -> LftDump | tuple[Problem, ...]:

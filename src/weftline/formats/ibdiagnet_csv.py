@@ -15,9 +15,10 @@ from weftline.model.survey import KeyFact, ManagerFact, NodeFact, PortFact, Surv
 
 __all__ = ["looks_like", "parse"]
 
-_READ = frozenset({"NODES", "PORTS", "LINKS", "SWITCHES", "NODES_INFO", "SM_INFO", "PKEY"})
+_READ = frozenset({"NODES", "PORTS", "LINKS", "SWITCHES", "NODES_INFO", "SM_INFO", "PKEY", "AR_INFO"})
 _KINDS: dict[int, NodeType] = {1: "ca", 2: "switch", 3: "router"}
 _FAULTS = ("WARNINGS_", "ERRORS_", "WARNING_", "ERROR_")
+_ENABLED = ("e", "en", "enable", "enabled", "arenabled", "isarenabled")
 _KEY_COLUMN = re.compile(r"pkey(\d{1,2})")
 MAX_KEYS = 65_536
 
@@ -46,7 +47,14 @@ def parse(data: bytes, file: str) -> SurveyPart:
             _faults(table, log)
     discovery = draft.close("ibdiagnet-csv", data)
     managers = _managers(tables.get("SM_INFO"), log)
-    return SurveyPart(discovery, nodes, ports, keys, managers, problems=log.close(), skipped=(*skipped, *more))
+    adaptive = tables.get("AR_INFO")
+    is_adaptive = _is_adaptive(adaptive)
+    if adaptive is not None and adaptive.rows and is_adaptive is None:
+        more = (*more, "AR_INFO")
+    return SurveyPart(
+        discovery, nodes, ports, keys, managers, is_adaptive=is_adaptive, problems=log.close(),
+        skipped=(*skipped, *more),
+    )  # fmt: skip
 
 
 def _need(table: Table, log: ProblemLog, *names: str) -> bool:
@@ -206,6 +214,17 @@ def _managers(table: Table | None, log: ProblemLog) -> tuple[ManagerFact, ...]:
         )
         for line, guid, lid, priority, state, key in columns
     )  # fmt: skip
+
+
+def _is_adaptive(table: Table | None) -> bool | None:
+    """Say whether a switch has adaptive routing on; None where no column of a known name says so.
+
+    No public description of this section exists; the attribute calls its enable bit ``e``.
+    """
+    if table is None:
+        return None
+    values = [value for value in table.numbers(*_ENABLED) if value is not None]
+    return any(values) if values else None
 
 
 def _keys(table: Table | None, log: ProblemLog) -> tuple[tuple[KeyFact, ...], tuple[str, ...]]:

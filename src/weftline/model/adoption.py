@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
@@ -28,8 +29,26 @@ class Adoption:
 
 
 @dataclass(frozen=True, slots=True)
+class Adaptive:
+    """What the files say about adaptive routing, by which switches choose among ports packet by packet."""
+
+    state: Literal["judged", "not-seen", "unknown"]
+    """``judged``: its groups were read; ``not-seen``: no file speaks of it; ``unknown``: it is on, and where packets
+    may go is not in the files."""
+    entries: int = 0
+    """Entries whose packets may leave by the ports of a group."""
+    switches: int = 0
+    """Switches with such entries."""
+    reasons: tuple[str, ...] = ()
+    """How it is known to be on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tables:
-    """Forwarding tables as read from a dump, and what was wrong with them."""
+    """Forwarding tables as read from dumps, and what was wrong with them."""
 
     routes: Routes
     problems: tuple[Problem, ...]
+    adaptive: Adaptive = Adaptive("not-seen")
+    unseen: str = ""
+    """Why packets may take ways that the routes do not have, so that nothing can be proved; empty where they cannot."""

@@ -33,7 +33,9 @@ class Routes:
     ``member_port[member_ptr[g]:member_ptr[g + 1]]`` with ``g = group_ptr[s] + group[s, d]``; they are transmitting
     ports of the fabric. A forwarding-table entry is a group of one, ECMP and adaptive routing are groups of many.
     Rows follow ``fabric.switch_node``. A destination is an endpoint port, or a switch itself
-    (``destination_port`` NIL); endpoints come first, in the order of ``fabric.endpoint_port``.
+    (``destination_port`` NIL); endpoints come first, in the order of ``fabric.endpoint_port``. Where an endpoint
+    answers to several addresses (LMC above 0) each further one is a destination of its own, after all these: the same
+    port again, with its number in ``destination_path``.
     """
 
     fabric_digest: str
@@ -48,12 +50,28 @@ class Routes:
     member_port: I32
     lanes: Lanes | None = None
     """None: all packets hold lane 0."""
+    destination_path: I32 | None = None
+    """Per destination which of its port's addresses it is, counted from the base; None where all are the base."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
         freeze(
             self.destination_node, self.destination_port, self.group, self.group_ptr, self.member_ptr, self.member_port
         )
+        if self.destination_path is not None:
+            freeze(self.destination_path)
+
+    @cached_property
+    def path(self) -> I32:
+        """Which of its port's addresses each destination is."""
+        if self.destination_path is None:
+            return np.zeros(len(self.destination_node), dtype=np.int32)
+        return self.destination_path
+
+    @property
+    def paths(self) -> int:
+        """Count the addresses of the endpoint that has most."""
+        return int(self.path.max(initial=0)) + 1
 
     @property
     def entries(self) -> int:
@@ -91,4 +109,6 @@ class Routes:
         ]
         if self.lanes is not None:
             parts += [str(self.lanes.count), self.lanes.of_destination]
+        if self.destination_path is not None:
+            parts += ["paths", self.destination_path]
         return digest_parts(parts)

@@ -218,6 +218,8 @@ class SurveyPart:
     """Node GUID to the name that a person gave it."""
     engine: str = ""
     """The routing engine that the manager says it used."""
+    is_adaptive: bool | None = None
+    """Whether the switches say that adaptive routing is on; None where no file says."""
     problems: tuple[Problem, ...] = ()
     skipped: tuple[str, ...] = ()
     """Sections of the file that nobody reads."""

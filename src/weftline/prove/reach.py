@@ -116,6 +116,8 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
 
 def tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> dict[str, Any]:
     """Give the counts their names."""
+    ends = tables.target_port[tables.target_kind == IS_ENDPOINT]
+    further = len(ends) - len(np.unique(ends))
     return {
         "endpoints": len(tables.endpoint),
         "connected_pairs": int(counts[CONNECTED]),
@@ -128,6 +130,7 @@ def tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> dic
         "switch_pairs_absent": int(counts[SWITCH_ABSENT]),
         "switch_pairs_failed": int(counts[SWITCH_FAILED]),
         "max_hops": max_hops,
+        **({"further_addresses": further} if further else {}),
     }
 
 
@@ -141,8 +144,12 @@ def _count_wrong(detail: dict[str, Any], rules: ProofRules) -> int:
 
 def state(detail: Mapping[str, Any]) -> str:
     """Say what was judged."""
+    pairs = "ordered pairs of endpoints of one component"
+    if detail.get("further_addresses"):
+        further = f"{detail['further_addresses']:,} further addresses included"
+        pairs = f"ordered pairs of an endpoint and an address of another of one component, {further},"
     text = (
-        f"Each of {detail['connected_pairs']:,} ordered pairs of endpoints of one component is delivered, by every "
+        f"Each of {detail['connected_pairs']:,} {pairs} is delivered, by every "
         f"choice of every port group, without a loop and over at most {detail['max_hops']} switches"
     )
     if detail["foreign_pairs"]:

@@ -30,9 +30,11 @@ class Walk:
 
 
 def name_destination(fabric: Fabric, routes: Routes, destination: int) -> str:
-    """Name a destination: ``host-0001/nic1``, or a switch."""
-    port = int(routes.destination_port[destination])
-    return fabric.node_name[int(routes.destination_node[destination])] if port == NIL else fabric.port_name(port)
+    """Name a destination: ``host-0001/nic1``, ``host-0001/nic1+2`` by its second further address, or a switch."""
+    port, path = int(routes.destination_port[destination]), int(routes.path[destination])
+    if port == NIL:
+        return fabric.node_name[int(routes.destination_node[destination])]
+    return f"{fabric.port_name(port)}+{path}" if path else fabric.port_name(port)
 
 
 def find_source(fabric: Fabric, tables: Tables, source: int, target_port: int) -> int:

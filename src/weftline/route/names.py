@@ -44,7 +44,8 @@ def find_endpoint(fabric: Fabric, text: str) -> int:
 def find_destination(fabric: Fabric, routes: Routes, text: str) -> int:
     """Find a destination (a column of the tables): an endpoint, or a switch where the tables lead to switches.
 
-    Raises ``SpecError`` with the nearest names.
+    ``host-0001/nic1+2`` is the second further address of an endpoint that answers to several (LMC above 0). Raises
+    ``SpecError`` with the nearest names.
     """
     node = _find_node(fabric, text.strip())
     if node != NIL and fabric.node_kind[node] == NodeKind.SWITCH:
@@ -52,8 +53,10 @@ def find_destination(fabric: Fabric, routes: Routes, text: str) -> int:
         if not len(found):
             raise _unknown(text, "destination", "the tables of this technology lead to endpoints, not to switches")
     else:
-        found = np.flatnonzero(routes.destination_port == find_endpoint(fabric, text))
-        if not len(found):
+        end, _, path = text.strip().partition("+")
+        is_path = routes.path == (int(path) if path.isdecimal() and len(path) <= 3 else 0)
+        found = np.flatnonzero((routes.destination_port == find_endpoint(fabric, end)) & is_path)
+        if not len(found) or (path and not path.isdecimal()):
             raise _unknown(text, "destination", "the tables do not know this endpoint")
     return int(found[0])
 

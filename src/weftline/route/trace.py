@@ -52,9 +52,11 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
 
 
 def name_destination(fabric: Fabric, routes: Routes, destination: int) -> str:
-    """Name a destination: its endpoint port, or the switch."""
-    port = int(routes.destination_port[destination])
-    return fabric.node_name[int(routes.destination_node[destination])] if port == NIL else fabric.port_name(port)
+    """Name a destination: its endpoint port, with ``+2`` for its second further address, or the switch."""
+    port, path = int(routes.destination_port[destination]), int(routes.path[destination])
+    if port == NIL:
+        return fabric.node_name[int(routes.destination_node[destination])]
+    return f"{fabric.port_name(port)}+{path}" if path else fabric.port_name(port)
 
 
 def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -> tuple[Hop, ...]:

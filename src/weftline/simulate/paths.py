@@ -99,7 +99,7 @@ def _capacities(fabric: Fabric, used: I32, options: SimOptions) -> F64:
 
 
 def _walk(source: I32, target: I32, fabric: Fabric, routes: Routes, options: SimOptions) -> tuple[I64, I32]:
-    known = routes.destination_port != NIL
+    known = (routes.destination_port != NIL) & (routes.path == 0)
     index = np.full(fabric.port_count, NIL, dtype=np.int32)
     index[routes.destination_port[known]] = np.flatnonzero(known)
     goal = index[target]
