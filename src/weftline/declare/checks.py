@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from weftline.declare.places import Places
 from weftline.declare.problems import quote
 from weftline.declare.ranges import Interval, count_hosts, parse_ranges
+from weftline.declare.shared import check_shared
 from weftline.errors import Problem
 from weftline.model.spec import (
     AUTO,
@@ -17,6 +18,7 @@ from weftline.model.spec import (
     HostsSection,
     JobSpec,
     LosslessSection,
+    SharedSpec,
     SiteSection,
     TenantSpec,
     TopologySection,
@@ -38,6 +40,7 @@ class Sections:
     tenants: tuple[tuple[int, TenantSpec], ...]
     """Each with its index in the list."""
     jobs: tuple[tuple[int, JobSpec], ...]
+    shared: tuple[tuple[int, SharedSpec], ...] = ()
 
 
 def check_spec(spec: FabricSpec, places: Places) -> list[Problem]:
@@ -50,6 +53,7 @@ def check_spec(spec: FabricSpec, places: Places) -> list[Problem]:
             spec.lossless,
             tuple(enumerate(spec.tenants)),
             tuple(enumerate(spec.jobs)),
+            tuple(enumerate(spec.shared)),
         ),
         places,
     )
@@ -66,6 +70,7 @@ def check_sections(sections: Sections, places: Places) -> list[Problem]:
         problems += _check_classes(sections.lossless, places)
     problems += _check_names("tenants", ((index, tenant.name) for index, tenant in sections.tenants), places)
     problems += _check_names("jobs", ((index, job.name) for index, job in sections.jobs), places)
+    problems += check_shared(sections.shared, sections.tenants, sections.hosts, places)
     if sections.hosts:
         problems += _check_extras(sections.hosts, places)
         problems += _check_tenants(sections.hosts.count, sections.tenants, places)

@@ -21,6 +21,7 @@ from weftline.model.spec import (
     HostsSection,
     JobSpec,
     LosslessSection,
+    SharedSpec,
     SiteSection,
     TenantSpec,
     TopologySection,
@@ -158,6 +159,7 @@ def _readable(content: object) -> Sections:
         _section(LosslessSection, data.get("lossless", {})),
         _items(TenantSpec, data.get("tenants"), 10_000),
         _items(JobSpec, data.get("jobs"), 64),
+        _items(SharedSpec, data.get("shared"), 1000),
     )
 
 

@@ -12,6 +12,8 @@ from weftline.model.spec import Line, PartName, Section
 TechnologyName = Literal["infiniband", "roce"]
 Precision = Literal["bf16", "fp16", "fp8", "fp32"]
 Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
+TableSize = Annotated[int, Field(strict=True, ge=1, le=65_535)]
+LaneCount = Annotated[int, Field(strict=True, ge=1, le=15)]
 RunName = Literal["host_leaf", "leaf_spine", "spine_core"]
 
 
@@ -62,6 +64,10 @@ class SwitchPart(Part):
     linear_fdb_cap: Annotated[int, Field(strict=True, ge=1, le=65_536)] | None = Field(
         default=None, description="Entries of the linear forwarding table."
     )
+    partition_cap: TableSize | None = Field(
+        default=None, description="Partition keys that the table of a port holds (PartitionEnforcementCap)."
+    )
+    data_lanes: LaneCount | None = Field(default=None, description="Data lanes (VLs) of a port (VLCap).")
     asic: Line | None = Field(default=None, description="The switching chip.")
     sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by, however it runs.")
 
@@ -70,6 +76,11 @@ class NicPart(Part):
     """A network adapter of one GPU."""
 
     ports: tuple[PortSet, ...] = Field(min_length=1, max_length=32, description="Alternative ways to run it, by rate.")
+
+    partition_cap: TableSize | None = Field(
+        default=None, description="Partition keys that the table of a port holds (PartitionCap)."
+    )
+    data_lanes: LaneCount | None = Field(default=None, description="Data lanes (VLs) of a port (VLCap).")
 
 
 class HostPart(Part):

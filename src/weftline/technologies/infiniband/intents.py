@@ -20,6 +20,7 @@ from weftline.model.intent import (
 )
 from weftline.model.routes import Routes
 from weftline.technologies.infiniband.isolation import isolate
+from weftline.technologies.infiniband.levels import find_level, make_service
 from weftline.technologies.infiniband.managers import list_managers
 from weftline.technologies.infiniband.tables import make_table
 
@@ -37,7 +38,9 @@ def list_intents(
     """List what each subnet manager and each host should do."""
     managers = [_manager(design, fabric, addresses, routes, plane) for plane in range(max(fabric.planes, 1))]
     hosts = [
-        _host(fabric, addresses, node) for node in range(fabric.node_count) if fabric.node_kind[node] == NodeKind.HOST
+        _host(design, fabric, addresses, node)
+        for node in range(fabric.node_count)
+        if fabric.node_kind[node] == NodeKind.HOST
     ]
     return (*managers, *hosts)
 
@@ -66,6 +69,7 @@ def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes:
         fabric=fabric.name,
         forwarding=ForwardingIntent(table=make_table(fabric, addresses, routes, plane)),
         manager=list_managers(design, fabric, addresses, plane),
+        service=make_service(design, fabric, addresses, plane),
         isolation=isolate(design, fabric, addresses, plane),
         keys=_list_keys(fabric, addresses, plane),
         notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER),
@@ -106,7 +110,7 @@ def _endpoints(fabric: Fabric, plane: int) -> list[int]:
     return [int(port) for port in ports[fabric.port_plane[ports] == plane]]
 
 
-def _host(fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
+def _host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
     ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
     nics = tuple(
         NicIntent(
@@ -126,7 +130,7 @@ def _host(fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
         host=HostIntent(
             nics=nics,
             devices=tuple(nic.device for nic, port in zip(nics, ports, strict=True) if _is_up(fabric, port)),
-            service_level=0,
+            service_level=find_level(design, fabric, node),
             partition_index=0,
             keeps_rail=True if fabric.networks > 1 else None,
         ),

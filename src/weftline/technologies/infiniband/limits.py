@@ -5,6 +5,7 @@ from __future__ import annotations
 from weftline.errors import Problem
 from weftline.formats.lid import MAX_UNICAST
 from weftline.model.design import ResolvedSpec, TierPart
+from weftline.technologies.infiniband.refusals import list_refusals
 
 MAX_TABLE_PORT = 254
 """A linear forwarding table holds one byte per LID, and 255 means 'no route'. IBTA vol 1, 14.2.5.10."""
@@ -51,7 +52,7 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
                     design.places.get(key),
                 )
             )
-    return tuple(problems)
+    return (*problems, *list_refusals(design))
 
 
 def _tiers(design: ResolvedSpec) -> dict[str, TierPart]:

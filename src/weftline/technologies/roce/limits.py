@@ -28,7 +28,29 @@ def host_mtu(design: ResolvedSpec) -> int:
 
 def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple[Problem, ...]:
     """Judge the size against the address plan, and the classes against each other."""
-    return (*_size_problems(design, endpoints, switches), *_class_problems(design), *_overlap_problems(design))
+    return (
+        *_size_problems(design, endpoints, switches),
+        *_class_problems(design),
+        *_overlap_problems(design),
+        *_foreign_problems(design),
+    )
+
+
+def _foreign_problems(design: ResolvedSpec) -> list[Problem]:
+    """Name what is declared and means nothing here, or is not rendered yet."""
+    problems: list[Problem] = []
+    if "infiniband" in design.places:
+        message = "the section infiniband is given, and the technology is roce"
+        hint = "remove the section, or write technology: infiniband"
+        problems.append(Problem("spec.other-technology", message, hint, design.places["infiniband"]))
+    for key in ("shared", "inventory"):
+        if key in design.places:
+            message = f"{key} is not rendered for RoCE yet: nothing keeps the tenants apart or lets them share"
+            if key == "inventory":
+                message = "inventory is not used for RoCE yet: its devices are addressed by the plan alone"
+            where = design.places[key]
+            problems.append(Problem("capability.not-rendered", message, "leave it out", where, severity="warning"))
+    return problems
 
 
 def _size_problems(design: ResolvedSpec, endpoints: int, switches: int) -> list[Problem]:
