@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
+
+from weftline.errors import Place
+from weftline.kernels.column import NIL
+from weftline.model.survey import LogFact, SurveyPart
+
+LogKind = Literal["given-up", "key-lost", "enforcement-cleared"]
 
 MAX_LISTED = 20
 MAX_LINE = 300
@@ -53,6 +60,38 @@ def parse(data: bytes) -> LogFacts:
         programmed=programmed[-1][1].decode("utf-8", "replace") if programmed else "",
         reason="; ".join(dict.fromkeys(_clean(match[0]) for match in before[:1] + before[-1:])),
     )
+
+
+MAX_FACTS = 1_000
+_STAMP = re.compile(rb"^\w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ", re.MULTILINE)
+_PORT = rb"[^\n]*?(?:node|switch) 0x([0-9a-f]{16}) port (\d{1,3})"
+_FACTS: tuple[tuple[LogKind, re.Pattern[bytes]], ...] = (
+    ("given-up", re.compile(rb"^[^\n]*Partition configuration in error; retrying with default config", re.MULTILINE)),
+    ("key-lost", re.compile(rb"^[^\n]*ERR 0512:" + _PORT, re.MULTILINE)),
+    ("enforcement-cleared", re.compile(rb"^[^\n]*ERR 050[78]: Not enough pkey entries" + _PORT, re.MULTILINE)),
+)
+
+
+def looks_like(head: bytes) -> bool:
+    """Tell a log of OpenSM by the stamps of its lines."""
+    return _STAMP.search(head) is not None
+
+
+def parse_part(data: bytes, file: str) -> SurveyPart:
+    """Read what the last sweep said of partitions: what an earlier one said may have been mended since."""
+    last = data.rfind(UP)
+    begin = max(data.rfind(UP, 0, max(last, 0)), 0)
+    line = data.count(b"\n", 0, begin) + 1
+    facts: list[LogFact] = []
+    for kind, pattern in _FACTS:
+        for match in pattern.finditer(data, begin):
+            if len(facts) >= MAX_FACTS:
+                break
+            groups = match.groups()
+            where = Place(file, line + data.count(b"\n", begin, match.start()), 1)
+            node, number = (int(groups[0], 16), int(groups[1])) if groups else (0, NIL)
+            facts.append(LogFact(kind, where, node, number, _clean(match[0])))
+    return SurveyPart(log=tuple(facts))
 
 
 def _clean(line: bytes) -> str:

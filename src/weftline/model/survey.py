@@ -111,6 +111,8 @@ class KeyFact:
     """Whether the position is the index in the table; some reports list the keys without their index."""
     is_whole: bool = True
     """Whether no key can be missing here."""
+    name: str = ""
+    """What the file calls the port, where it gives neither GUID nor LID."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +188,17 @@ class OptionFact:
 
 
 @dataclass(frozen=True, slots=True)
+class LogFact:
+    """What the log of a manager says of partitions since its last sweep but one."""
+
+    kind: Literal["given-up", "key-lost", "enforcement-cleared"]
+    where: Place
+    node: int = 0
+    number: int = NIL
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PlannedCable:
     """One cable of a plan: devices and ports as the plan calls them."""
 
@@ -213,6 +226,8 @@ class SurveyPart:
     groups: tuple[MulticastGroup, ...] = ()
     options: tuple[OptionFact, ...] = ()
     partitions: PartitionFile | None = None
+    log: tuple[LogFact, ...] | None = None
+    """None where the file is no log."""
     plan: tuple[PlannedCable, ...] = ()
     names: Mapping[int, str] = field(default_factory=dict[int, str])
     """Node GUID to the name that a person gave it."""
