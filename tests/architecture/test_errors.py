@@ -11,7 +11,7 @@ from weftline.app import explain
 
 FAMILIES = (
     "spec|capability|artifact|source|enact|usage|refused|internal|"
-    "files|routing|managers|lanes|links|partition|keys"
+    "files|routing|managers|lanes|links|cabling|partition|keys"
 )
 """Families of errors, and those of the rules of an audit."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

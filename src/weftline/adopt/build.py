@@ -83,6 +83,7 @@ def build_fabric(discovery: Discovery) -> Adoption | tuple[Problem, ...]:
         shape_reason=shape.reason,
         problems=tuple(sorted((*discovery.problems, *log.close()), key=_line_of)),
         node_description=tuple(records[node.members[0]].title for node in nodes),
+        port_place=tuple(number for _, number in layout.ports),
         port_adapter=tuple("" if records[at].kind == "switch" else records[at].title for at, _ in layout.ports),
     )
 

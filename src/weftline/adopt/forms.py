@@ -17,6 +17,7 @@ from weftline.formats import (
     lft,
     managers,
     mcfdbs,
+    ndt,
     net_dump,
     node_name_map,
     opensm_conf,
@@ -149,6 +150,13 @@ FORMS: tuple[Form, ...] = (
         "by hand, or ibdiagnet -w plan.topo",
         lambda _, head: ibdm_topo.looks_like(head),
         ibdm_topo.parse_plan,
+    ),
+    Form(
+        "plan",
+        "cabling plan as CSV (NDT, point to point, or weftline cables)",
+        "by hand, by the planner, or weftline cables PLACE",
+        lambda name, head: ndt.looks_like(head) or name.casefold().endswith(".ndt"),
+        ndt.parse,
     ),
     Form(
         "mcfdbs",

@@ -32,6 +32,22 @@ class HostGroup:
     """Rank of each member's adapter name among those of hosts like it, from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What a managed switch says of itself."""
+
+    name: str
+    model: str
+    place: str
+    """``U1``, or board and chip of a director, as ``L16/U2``."""
+
+
+def split_unit(description: str) -> Unit | None:
+    """Split ``MF0;leaf-a:MQM9700/U1``; None where a description is not of that form."""
+    match = _UNIT.fullmatch(description)
+    return Unit(match["name"], match["model"], match["place"]) if match else None
+
+
 def is_extra(record: NodeRecord) -> bool:
     """Say whether a node is an endpoint that is no host: an aggregation node or a router."""
     return record.kind == "router" or (record.kind == "ca" and bool(_AGGREGATION.search(record.description)))

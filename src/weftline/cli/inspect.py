@@ -73,7 +73,10 @@ def audit_fabric(
 
 
 def diff(
-    declared: Annotated[Path, typer.Argument(metavar="DECLARED", help="A declaration, a workspace or a dump.")],
+    declared: Annotated[
+        Path,
+        typer.Argument(metavar="DECLARED", help="A declaration, a workspace, a cabling plan (.ndt, CSV) or a dump."),
+    ],
     discovered: Annotated[Path, typer.Argument(metavar="DISCOVERED", help="A discovery dump, or a declaration.")],
     ibnl: Ibnl = None,
     as_json: Json = False,
@@ -82,9 +85,15 @@ def diff(
 ) -> int:
     """Name every missing, extra or swapped cable and node; exit 2 when something differs."""
     from weftline.app.adopt import diff as diff_places
+    from weftline.app.plan import hold, is_plan
     from weftline.cli import show
     from weftline.cli.output import show_progress
+    from weftline.cli.plans import show_held
 
+    if is_plan(declared):
+        with show_progress(quiet=quiet, no_color=no_color) as progress:
+            held = hold(declared, discovered, progress, ibnl)
+        return show_held(held, as_json=as_json, no_color=no_color)
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         compared = diff_places(declared, discovered, progress, ibnl)
     return show.show_differences(compared, as_json=as_json, no_color=no_color)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from weftline.compile.cabling import COLUMNS, CablingList, CablingRow
 from weftline.errors import Place, Problem
+from weftline.formats.csv_line import Fields, split_line
 
 MAX_CHARACTERS = 40 * 1024 * 1024
 MAX_ROWS = 400_000
@@ -25,9 +26,6 @@ _PORT = re.compile(r"[1-9][0-9]{0,3}")
 _NIC = re.compile(r"(nic[1-9][0-9]{0,2})(p[1-9])?")
 _WORD = re.compile(r"[^\x00-\x1f\x7f]{0,63}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-
-Fields = list[tuple[str, int]]
-"""Text and column of each field of a line."""
 
 
 @dataclass(slots=True)
@@ -108,37 +106,6 @@ def _split_text(reader: _Reader, text: str, line: int) -> Fields | None:
         hint = 'close the quotation mark on the same line; write "" for one inside'
         reader.add("spec.cabling-text", "a quotation mark is out of place", hint, line, fields)
         return None
-    return fields
-
-
-def split_line(text: str) -> Fields | int:
-    """Split one CSV line into fields with their columns; a number is the column of a misplaced quotation mark."""
-    fields: Fields = []
-    if '"' not in text:
-        column = 1
-        for piece in text.split(","):
-            fields.append((piece.strip(), column + len(piece) - len(piece.lstrip())))
-            column += len(piece) + 1
-        return fields
-    at = 0
-    while at <= len(text):
-        begin = at
-        if text[at : at + 1] == '"':
-            close = at + 1
-            while (close := text.find('"', close)) >= 0 and text[close + 1 : close + 2] == '"':
-                close += 2
-            if close < 0 or text[close + 1 : close + 2] not in {"", ","}:
-                return begin + 1
-            fields.append((text[begin + 1 : close].replace('""', '"').strip(), begin + 1))
-            at = close + 2
-        else:
-            end = text.find(",", at)
-            end = len(text) if end < 0 else end
-            piece = text[begin:end]
-            if '"' in piece:
-                return begin + piece.index('"') + 1
-            fields.append((piece.strip(), begin + 1))
-            at = end + 1
     return fields
 
 

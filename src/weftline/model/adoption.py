@@ -26,6 +26,8 @@ class Adoption:
     """Per node the description in the dump; of a host of several adapters the first."""
     port_adapter: tuple[str, ...]
     """Per port the description of its adapter; empty on switches."""
+    port_place: tuple[int, ...] = ()
+    """Per port its number on its adapter or switch, as the dump has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from weftline.model.audit import AuditInput, Observation
 from weftline.model.finding import Topic
-from weftline.technologies.infiniband.audit import fabric, files, lanes, links, managers, routing
+from weftline.technologies.infiniband.audit import cabling, fabric, files, lanes, links, managers, routing
 from weftline.technologies.infiniband.audit.controls import CONTROLS
 
 RULES = (
     files.judge,
     fabric.judge,
+    cabling.judge,
     routing.judge_reach,
     routing.judge_deadlock,
     routing.judge_balance,
