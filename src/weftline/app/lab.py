@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,9 +61,13 @@ def bring_up(place: Path, name: str | None = None, progress: Progress = silent) 
         return Looked(proved, lab, None, (), (), {})
     design = _design(proved.routed, artifacts, lab)
     prepared = time.monotonic()
-    status = lab.up(design, lab_folder(place), progress)
+    # The files are read back from their text while the programs start, which is a wait for us.
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        reading = pool.submit(_observe, lab, artifacts)
+        status = lab.up(design, lab_folder(place), progress)
+        configs = reading.result()
     started = time.monotonic()
-    readbacks = _read_back(lab, status, proved.routed, artifacts, progress)
+    readbacks = _read_back(lab, status, design, configs, progress)
     seconds = {"prepare": prepared - begin, **status.seconds, "read-back": time.monotonic() - started}
     return Looked(proved, lab, status, readbacks, (), seconds)
 
@@ -78,7 +84,8 @@ def verify(place: Path, progress: Progress = silent) -> Looked:
     proved = run_to_proofs(place, progress)
     artifacts = _render_unproved(proved, progress)
     begin = time.monotonic()
-    readbacks = _read_back(lab, status, proved.routed, artifacts, progress)
+    design = _design(proved.routed, artifacts, lab)
+    readbacks = _read_back(lab, status, design, _observe(lab, artifacts), progress)
     drift = () if status.of == proved.routed.routes.digest else (_drift(),)
     return Looked(proved, lab, status, readbacks, drift, {"read-back": time.monotonic() - begin})
 
@@ -174,14 +181,17 @@ def _number(name: str) -> int:
     return int(name.rpartition("-")[2])
 
 
+def _observe(lab: Lab, artifacts: ArtifactSet) -> dict[str, ObservedConfig]:
+    """Read what the rendered files of each subnet say."""
+    own = ArtifactSet(artifacts.of, tuple(item for item in artifacts.artifacts if item.vendor == lab.driver))
+    return {config.device: config for config in VENDORS[lab.driver].observe(own)}
+
+
 def _read_back(
-    lab: Lab, status: LabStatus, routed: Routed, artifacts: ArtifactSet, progress: Progress
+    lab: Lab, status: LabStatus, design: LabDesign, configs: Mapping[str, ObservedConfig], progress: Progress
 ) -> tuple[Readback, ...]:
     """Read every subnet and hold it against what its rendered files say."""
     driver = DRIVERS[lab.driver]
-    design = _design(routed, artifacts, lab)
-    own = ArtifactSet(artifacts.of, tuple(item for item in artifacts.artifacts if item.vendor == lab.driver))
-    configs: dict[str, ObservedConfig] = {config.device: config for config in VENDORS[lab.driver].observe(own)}
     found: list[Readback] = []
     subnets = {subnet.name: subnet for subnet in design.subnets}
     for access in status.accesses:

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from weftline.formats.speed import name_rate
 from weftline.kernels.column import NIL
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric, NodeKind
-
-HEAD = "#\n# Topology file: written by weftline\n#\n\n"
 
 
 def write(fabric: Fabric, addresses: Addresses) -> str:
@@ -22,23 +17,14 @@ def write(fabric: Fabric, addresses: Addresses) -> str:
     Each NIC port of a host is an adapter ``host-0001 HCA-3``, numbered as the port; an extra endpoint is one adapter
     of several ports, or ``HCA-n`` each where its ports would exceed one adapter. Dark ports are not written.
     """
-    return HEAD + "\n".join(list_blocks(fabric, addresses))
-
-
-def list_blocks(fabric: Fabric, addresses: Addresses, within: NDArray[np.bool_] | None = None) -> Iterator[str]:
-    """Yield the text of each switch and adapter, of the ports that are ``within`` (all without it).
-
-    A switch whose ports are all outside is left out, and so is an adapter.
-    """
     names = [_port_words(fabric, addresses, port) for port in range(fabric.port_count)]
+    chunks: list[str] = []
     for node in [*fabric.switch_node.tolist(), *_non_switches(fabric)]:
-        first, end = int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])
-        if within is not None and not within[first:end].any():
-            continue
         if fabric.node_kind[node] == NodeKind.SWITCH:
-            yield _switch_text(fabric, addresses, names, node)
+            chunks.append(_switch_text(fabric, addresses, names, node))
         else:
-            yield from _adapter_texts(fabric, addresses, names, node, within)
+            chunks.extend(_adapter_texts(fabric, addresses, names, node))
+    return "#\n# Topology file: written by weftline\n#\n\n" + "\n".join(chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +87,9 @@ def _switch_text(fabric: Fabric, addresses: Addresses, names: list[_Words], node
     return "\n".join(out) + "\n"
 
 
-def _adapter_texts(
-    fabric: Fabric, addresses: Addresses, names: list[_Words], node: int, within: NDArray[np.bool_] | None
-) -> Iterator[str]:
+def _adapter_texts(fabric: Fabric, addresses: Addresses, names: list[_Words], node: int) -> Iterator[str]:
     """Write the adapters of a host or extra endpoint."""
-    lit = [pair for pair in _lit_ports(fabric, node) if within is None or within[pair[0]]]
+    lit = list(_lit_ports(fabric, node))
     groups = [lit] if fabric.node_kind[node] == NodeKind.EXTRA else [[pair] for pair in lit]
     for group in groups:
         if not group:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.designs import Rendered, render_design
 from weftline.errors import ArtifactError, CapabilityError, EnactError, SourceError, SpecError, UsageError
-from weftline.formats import ibnetdiscover, opensm_log
+from weftline.formats import opensm_log
 from weftline.kernels.column import NIL
 from weftline.labs import LABS
 from weftline.labs.ibsim import faults, opensm, processes, running, simulator, state, waiting
@@ -32,33 +32,42 @@ def whole(made: Rendered, plane: int = 0) -> Topology:
     return make_topology(made.fabric, made.addresses, part)
 
 
-def guids(text: str) -> dict[str, tuple[int, list[int]]]:
-    """Map each adapter of a topology to its id and those of its ports."""
-    found: dict[str, tuple[int, list[int]]] = {}
+def guids(text: str) -> dict[str, list[int]]:
+    """Map each adapter of a topology to the ids that ibsim makes for its ports."""
+    found: dict[str, list[int]] = {}
     for block in text.split("\n\n"):
         match = re.match(r'caguid=0x([0-9a-f]{16})\nCa\t\d+ "(\S+)"', block)
         if match:
-            found[match[2]] = (
-                int(match[1], 16),
-                [
-                    int(port[2], 16) - int(port[1])
-                    for port in re.finditer(r"^\[(\d+)\]\(([0-9a-f]+)\)", block, re.MULTILINE)
-                ],
-            )
+            numbers = re.findall(r"^\[(\d+)\]", block, re.MULTILINE)
+            found[match[2]] = [int(match[1], 16) + int(number) for number in numbers]
     return found
 
 
 @pytest.mark.parametrize("made", [MADE, EXTRAS, PLANES], ids=["rails", "extras", "planes"])
 def test_an_adapter_has_the_id_from_which_its_ports_follow(made: Rendered) -> None:
     """ibsim makes the id of a port from that of its adapter and the number of the port."""
-    for plane in range(made.fabric.planes):
+    fabric = made.fabric
+    for plane in range(fabric.planes):
         topology = whole(made, plane)
         adapters = guids(topology.text)
         assert topology.entry in adapters
-        assert all(ports and set(ports) == {own} for own, ports in adapters.values())
+        ends = fabric.endpoint_port[fabric.port_plane[fabric.endpoint_port] == plane]
+        lit = ends[fabric.port_peer[ends] != NIL]
+        assert sorted(guid for ports in adapters.values() for guid in ports) == sorted(made.addresses.port_id[lit])
         assert len(adapters) + topology.switches == topology.nodes
         assert not re.search("NDR|XDR", topology.text)
-        assert not isinstance(ibnetdiscover.parse(topology.text.encode(), "x"), tuple)
+        assert max(len(line) for line in topology.text.split("\n")) < 200
+
+
+def test_names_are_plain_and_short_and_differ() -> None:
+    """ibsim reads 255 characters of a line, and ends a name at a quotation mark."""
+    names = tuple(f'{"x" * 90} "a"; # b{node}' for node in range(MADE.fabric.node_count))
+    made = replace(MADE, fabric=replace(MADE.fabric, node_name=names))
+    found = re.findall(r'# "([^"]*)"', whole(made).text)
+    assert len(set(found)) == len(found) == whole(made).nodes
+    assert max(len(line) for line in whole(made).text.split("\n")) < 200
+    slow = replace(MADE, fabric=replace(MADE.fabric, port_rate_gbps=MADE.fabric.port_rate_gbps * 0 + 7.0))
+    assert "lid 0 4xSDR" in whole(slow).text
 
 
 def test_the_manager_stands_on_an_extra_endpoint_or_on_the_first_host() -> None:
@@ -117,7 +126,7 @@ def test_names_of_faults() -> None:
     (port,) = faults.find_lit_ports(fabric, "leaf-001/1~host-0001/nic1")
     assert fabric.port_name(port) == "leaf-001/1"
     assert faults.find_lit_ports(fabric, "leaf-001/1") == [port]
-    assert name_place(fabric, MADE.addresses, port)[0].startswith("S-")
+    assert name_place(fabric, port) == (f"S{fabric.port_node[port]}", 1)
     for name in ("leaf-001/1~host-0002/nic1", "leaf-001/99", "leaf-001/", "nobody", "", "/", "~"):
         with pytest.raises(SpecError) as caught:
             faults.find_lit_ports(fabric, name)

@@ -129,5 +129,5 @@ def _subnet(fabric: Fabric, port: int) -> tuple[int, int]:
 
 
 def _place(design: LabDesign, port: int) -> str:
-    node, number = name_place(design.fabric, design.addresses, port)
+    node, number = name_place(design.fabric, port)
     return f'"{node}"[{number}]'

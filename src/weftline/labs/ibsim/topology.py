@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weftline.errors import CapabilityError
-from weftline.formats import topology
+from weftline.formats.speed import name_rate
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric, NodeKind
 
 TOO_NEW = re.compile(r"\b(\d+x)(?:NDR|XDR)\b")
 """Speeds that ibsim 0.10 does not know; such links run as HDR, and rates are not what the lab is for."""
-_ADAPTER = re.compile(r"caguid=0x[0-9a-f]+\n(Ca\t[^\n]*\n)\[(\d+)\]\(([0-9a-f]+)\)")
+KNOWN, SLOW = r"\1HDR", "4xSDR"
 MAX_NAME = 48
 """Characters of a name that are written: ibsim holds 63 of a description, and reads 255 of a line."""
 NOT_PLAIN = re.compile(r"[^A-Za-z0-9._/-]")
@@ -103,39 +103,89 @@ def _join_switches(fabric: Fabric, plane: int) -> I32:
 
 
 def make_topology(fabric: Fabric, addresses: Addresses, part: Part) -> Topology:
-    """Write one part of a fabric; the subnet manager stands at its entry."""
-    shown = replace(fabric, node_name=tuple(_shorten(name, node) for node, name in enumerate(fabric.node_name)))
-    blocks = list(topology.list_blocks(shown, addresses, part.within))
-    text = TOO_NEW.sub(r"\1HDR", topology.HEAD + "\n".join(blocks))
-    text = _ADAPTER.sub(_follow_port, text)
+    """Write one part of a fabric; the subnet manager stands at its entry.
+
+    ibsim reads its file byte by byte and looks nodes up by comparing their ids one by one, so the ids are short, and
+    lines say no more than it takes.
+    """
+    within = part.within & (fabric.port_peer != NIL)
     is_switch = fabric.node_kind[fabric.port_node] == NodeKind.SWITCH
-    switches = len(np.unique(fabric.port_node[part.within & is_switch]))
+    places = {port: name_place(fabric, port) for port in np.flatnonzero(within).tolist()}
+    tails = _write_tails(fabric)
+    nodes = np.unique(fabric.port_node[part.within & is_switch])
+    blocks = [_write_switch(fabric, addresses, places, tails, node) for node in nodes.tolist()]
+    for node in np.unique(fabric.port_node[within & ~is_switch]).tolist():
+        first, end = int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])
+        own = [port for port in range(first, end) if port in places]
+        groups = [own] if fabric.node_kind[node] == NodeKind.EXTRA else [[port] for port in own]
+        blocks += [_write_adapter(fabric, addresses, places, tails, group) for group in groups]
     return Topology(
-        text=text,
+        text="\n".join(blocks),
         nodes=len(blocks),
-        switches=switches,
-        ports=int(np.count_nonzero(part.within & is_switch)) + switches + 3 * len(blocks),
-        entry=name_place(fabric, addresses, part.entry_port)[0],
+        switches=len(nodes),
+        ports=int(np.count_nonzero(part.within & is_switch)) + len(nodes) + 3 * len(blocks),
+        entry=places[part.entry_port][0],
         entry_port=part.entry_port,
     )
 
 
-def name_place(fabric: Fabric, addresses: Addresses, port: int) -> tuple[str, int]:
-    """Name a port as the console of ibsim does: its node, and its number there."""
+def name_place(fabric: Fabric, port: int) -> tuple[str, int]:
+    """Name a port as the console of ibsim does: its node, and its number there.
+
+    Each NIC port of a host is an adapter of its own; an extra endpoint is one adapter of several ports.
+    """
     node, number = int(fabric.port_node[port]), int(fabric.port_number[port])
-    if fabric.node_kind[node] == NodeKind.SWITCH:
-        return f"S-{int(addresses.node_id[node]):016x}", number
-    if fabric.node_kind[node] == NodeKind.EXTRA:
-        return f"H-{int(addresses.node_id[node]):016x}", number
-    return f"H-{int(addresses.port_id[port]):016x}", 1
+    if fabric.node_kind[node] == NodeKind.HOST:
+        return f"H{port}", 1
+    return f"{'S' if fabric.node_kind[node] == NodeKind.SWITCH else 'E'}{node}", number
+
+
+def _write_tails(fabric: Fabric) -> list[str]:
+    """Write the speed of the link at each port, the slower of its two ends."""
+    rate = np.minimum(fabric.port_rate_gbps, fabric.port_rate_gbps[fabric.port_peer])
+    rates, which = np.unique(rate, return_inverse=True)
+    words = [f" # lid 0 {TOO_NEW.sub(KNOWN, name_rate(float(value)) or SLOW)}" for value in rates.tolist()]
+    return [words[at] for at in which.tolist()]
+
+
+def _write_switch(
+    fabric: Fabric, addresses: Addresses, places: dict[int, tuple[str, int]], tails: list[str], node: int
+) -> str:
+    first, end = int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])
+    count = int(fabric.port_number[first:end].max(initial=1))
+    lid = max(int(addresses.node_address[node]), 0)
+    out = [
+        f"switchguid=0x{int(addresses.node_id[node]):x}",
+        f'Switch\t{count} "S{node}" # "{_shorten(fabric.node_name[node], node)}" enhanced port 0 lid {lid} lmc 0',
+    ]
+    for port, peer in zip(range(first, end), fabric.port_peer[first:end].tolist(), strict=True):
+        if peer in places:
+            far, number = places[peer]
+            out.append(f'[{places[port][1]}]"{far}"[{number}]{tails[port]}')
+    return "\n".join(out) + "\n"
+
+
+def _write_adapter(
+    fabric: Fabric, addresses: Addresses, places: dict[int, tuple[str, int]], tails: list[str], ports: list[int]
+) -> str:
+    """Write one adapter; ibsim makes the id of a port from that of its adapter and the port's number."""
+    node = int(fabric.port_node[ports[0]])
+    key, number = places[ports[0]]
+    name = _shorten(fabric.node_name[node], node)
+    if fabric.node_kind[node] == NodeKind.HOST:
+        name += f" HCA-{int(fabric.port_number[ports[0]])}"
+    out = [
+        f"caguid=0x{int(addresses.port_id[ports[0]]) - number:016x}",
+        f'Ca\t{max(places[port][1] for port in ports)} "{key}" # "{name}"',
+    ]
+    for port in ports:
+        far, at = places[int(fabric.port_peer[port])]
+        lid = max(int(addresses.port_address[port]), 0)
+        out.append(f'[{places[port][1]}]"{far}"[{at}] # lid {lid} lmc {addresses.multipath_bits}{tails[port][2:]}')
+    return "\n".join(out) + "\n"
 
 
 def _shorten(name: str, node: int) -> str:
     """Make a name plain and short, and different from those of other nodes: some programs know devices by it."""
     plain = NOT_PLAIN.sub("_", name)
     return name if plain == name and len(name) <= MAX_NAME else f"{plain[: MAX_NAME - 8]}.{node}"
-
-
-def _follow_port(match: re.Match[str]) -> str:
-    """Name the adapter by its port: ibsim makes the id of a port from that of its adapter and the port's number."""
-    return f"caguid=0x{int(match[3], 16) - int(match[2]):016x}\n{match[1]}[{match[2]}]({match[3]})"
