@@ -26,6 +26,7 @@ from weftline.model.lab import EngineRun, Lab, LabDesign, LabSubnet
 from weftline.model.proof import Proof, ProofReport, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import prove
+from weftline.technologies.infiniband.addresses import number
 
 TECHNOLOGY = "infiniband"
 """Of a discovery dump, which names none."""
@@ -106,6 +107,8 @@ def judge_engines(place: Path, wanted: Wanted, progress: Progress = silent) -> E
     else:
         adoption = read_adoption(place)
         technology, fabric, addresses = TECHNOLOGY, adoption.fabric, adoption.addresses
+        if not addresses.node_id.any():  # a plan of systems names no device; a lab needs GUIDs to tell them apart
+            addresses = number(fabric)
         begin = time.monotonic()
         routes, reason = choose_routes(fabric, "auto")
     seconds = time.monotonic() - begin

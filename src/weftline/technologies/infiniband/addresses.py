@@ -27,7 +27,11 @@ def assign(design: ResolvedSpec, fabric: Fabric) -> Addresses:
     Raises:
         CapabilityError: ``capability.too-many-lids`` when a plane has more than a subnet can address.
     """
-    lmc = design.spec.routing.lmc
+    return number(fabric, design.spec.routing.lmc)
+
+
+def number(fabric: Fabric, lmc: int = 0) -> Addresses:
+    """Assign LIDs and placeholder GUIDs to a fabric that has none, as ``assign`` does."""
     node_address = np.full(fabric.node_count, NIL, dtype=np.int64)
     port_address = np.full(fabric.port_count, NIL, dtype=np.int64)
     endpoint_plane = fabric.port_plane[fabric.endpoint_port]
