@@ -12,6 +12,7 @@ from weftline.adopt import build_fabric, find_adaptive, read_programmed
 from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.survey import read_survey
 from weftline.app.adopt import choose_routes, tell_tables
+from weftline.app.configured import judge_configuration
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import MAX_HOPS, Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, UsageError, WeftlineError
@@ -84,11 +85,14 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent) ->
         raise ArtifactError("artifact.no-dump", message, "give a folder of dumps, or one dump", Place(str(place)))
     progress("putting the fabric together", None)
     adoption, survey = _adopt(survey)
+    predicted, configured = judge_configuration(survey, adoption)
     source = AuditInput(
         survey=survey,
         adoption=adoption,
         programmed=_judge_programmed(survey, adoption, progress),
         proposed=_propose(adoption, progress),
+        predicted=predicted,
+        configured=configured,
         declared=None if declaration is None else _declare(declaration, progress),
     )
     progress("judging", None)
@@ -188,7 +192,10 @@ def _declare(declaration: Path, progress: Progress) -> Declared:
     progress("reading the declaration", None)
     routed = run_to_routes(declaration, progress)
     fabric = routed.built.fabric
-    return Declared(str(declaration), fabric, routed.addresses, fabric.tenant_name)
+    checked = routed.built.checked
+    find_owners = checked.technology.design.owners
+    owners = None if find_owners is None else find_owners(checked.design, fabric)
+    return Declared(str(declaration), fabric, routed.addresses, fabric.tenant_name, owners=owners)
 
 
 def _judge_controls(texts: dict[str, str], topics: tuple[Topic, ...]) -> tuple[Control, ...]:

@@ -10,6 +10,7 @@ from weftline.model.addresses import Addresses
 from weftline.model.adoption import Adoption
 from weftline.model.fabric import Fabric
 from weftline.model.finding import Finding, Topic
+from weftline.model.isolation import Owners
 from weftline.model.proof import ProofReport
 from weftline.model.routes import Routes
 from weftline.model.survey import KeyFact, Survey
@@ -25,6 +26,8 @@ class Declared:
     tenants: tuple[str, ...]
     managers: tuple[int, ...] = ()
     """Port GUIDs at which a manager may run."""
+    owners: Owners | None = None
+    """Who owns which endpoint of the declared fabric, and what is shared."""
 
 
 @dataclass(frozen=True, slots=True)

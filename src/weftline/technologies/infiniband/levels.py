@@ -100,9 +100,7 @@ def _find_ports(design: ResolvedSpec, fabric: Fabric, plane: int, index: int) ->
         if node is None:
             where = design.places.get(f"infiniband.qos.classes[{index}].ports")
             message = f"infiniband.qos.classes[{index}].ports: {name!r} is no host and no extra endpoint"
-            raise SpecError(
-                "spec.unknown-member", message, "write names as host-0001, or of an extra endpoint", where
-            )
+            raise SpecError("spec.unknown-member", message, "write names as host-0001, or of an extra endpoint", where)
         for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])):
             if int(fabric.port_plane[port]) == plane:
                 yield port

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from weftline.model.audit import AuditInput, Observation
 from weftline.model.finding import Topic
-from weftline.technologies.infiniband.audit import cabling, fabric, files, lanes, links, managers, routing
+from weftline.technologies.infiniband.audit import (
+    cabling,
+    fabric,
+    files,
+    keys,
+    lanes,
+    links,
+    managers,
+    partitions,
+    routing,
+)
 from weftline.technologies.infiniband.audit.controls import CONTROLS
 
 RULES = (
@@ -14,6 +24,8 @@ RULES = (
     routing.judge_reach,
     routing.judge_deadlock,
     routing.judge_balance,
+    partitions.judge,
+    keys.judge,
     managers.judge,
     lanes.judge,
     links.judge,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weftline.formats.eui import format_guid
 from weftline.kernels.column import NIL
@@ -20,12 +20,14 @@ class PortNames:
     """Port of a switch by its node GUID and number."""
     of_lid: dict[int, int]
     """Port of an endpoint by its base LID."""
+    switch_of_lid: dict[int, int] = field(default_factory=dict[int, int])
+    """Node GUID of a switch by its LID."""
 
     def find(self, node: int, number: int, port_guid: int = 0, lid: int = NIL) -> int:
         """Return the port of the fabric that a file means; NIL where the fabric has none."""
         if port_guid in self.of_guid:
             return self.of_guid[port_guid]
-        port = self.of_switch.get((node, number), NIL)
+        port = self.of_switch.get((node or self.switch_of_lid.get(lid, 0), number), NIL)
         return port if port != NIL or lid == NIL else self.of_lid.get(lid, NIL)
 
     def say(self, node: int, number: int, port_guid: int = 0, lid: int = NIL) -> str:
@@ -51,4 +53,9 @@ def name_ports(adoption: Adoption | None) -> PortNames:
         for node in fabric.switch_node.tolist()
         for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
     }
-    return PortNames(adoption, of_guid, of_switch, of_lid)
+    switch_of_lid = {
+        int(ids.node_address[node]): int(ids.node_id[node])
+        for node in fabric.switch_node.tolist()
+        if int(ids.node_address[node]) > 0
+    }
+    return PortNames(adoption, of_guid, of_switch, of_lid, switch_of_lid)

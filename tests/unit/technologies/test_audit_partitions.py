@@ -1,0 +1,204 @@
+"""Partitions and keys of a fabric that exists, judged from the files that somebody took of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from tests.designs import Rendered, render_design
+from weftline.adopt import build_fabric, read_survey
+from weftline.app.configured import judge_configuration
+from weftline.formats import partitions_conf, topology
+from weftline.formats.eui import format_guid
+from weftline.kernels.column import NIL
+from weftline.model.audit import AuditInput, Declared
+from weftline.model.finding import Topic
+from weftline.model.survey import PortFact
+from weftline.technologies.infiniband.audit import keys, partitions
+from weftline.technologies.infiniband.owners import list_owners
+from weftline.vendors.opensm.prediction import PartitionOptions, predict
+from weftline.vendors.opensm.subnet import describe_subnet
+
+OPTIONS = "m_key 0x5\nm_key_protection_level 2\nm_key_lease_period 60\nsm_key 7\nsa_key 8\npart_enforce both\n"
+GROUPS = """MCMember Record dump:
+\t\tMGID....................ff12:401b:8001::1
+\t\tPortGid.................{}
+\t\tmlid....................0xc001
+\t\tpkey....................0x8001
+"""
+LOG = "Nov 30 15:32:42 736978 [8396F740] 0x03 -> OpenSM 3.3.23\n"
+
+
+@pytest.fixture(scope="module")
+def made() -> Rendered:
+    """Two tenants on a small fabric, each host of its own."""
+    return render_design(
+        "infiniband",
+        hosts=4,
+        rails=2,
+        unit_size=2,
+        tenants=(("red", "1-2"), ("blue", "3-4")),
+        extras=(("ufm", 1, "auto"),),
+    )
+
+
+def write_tables(made: Rendered, changes: Mapping[str, str]) -> str:
+    """Write what smpquery says of every host port and of the switch port before it, some of it changed."""
+    file = partitions_conf.parse(made.text("opensm/subnet-1/partitions.conf").encode(), "p")
+    fabric, ids = made.fabric, made.addresses
+    manager = next(
+        int(ids.port_id[port]) for port in fabric.endpoint_port.tolist() if fabric.port_name(port).startswith("ufm")
+    )
+    predicted = predict(file, describe_subnet(fabric, ids, None, manager), PartitionOptions())
+    lines: list[str] = []
+    for port in fabric.endpoint_port.tolist():
+        peer = int(fabric.port_peer[port])
+        if peer == NIL:
+            continue
+        node, number = int(fabric.port_node[peer]), int(fabric.port_number[peer])
+        end = next(e for e in describe_subnet(fabric, ids, None).ends if e.guid == int(ids.port_id[port]))
+        own, wall = predicted.tables[end.place].keys, predicted.tables[int(ids.node_id[node]), number].keys
+        lines += _answer(f"-G {format_guid(end.guid)}", own, changes.get(fabric.port_name(port)))
+        lines += _answer(f"{int(ids.node_address[node])} {number}", wall, changes.get(f"{fabric.port_name(port)}!"))
+    return "".join(lines)
+
+
+def _answer(asked: str, keys: tuple[int, ...], changed: str | None) -> list[str]:
+    if changed == "":
+        return []
+    words = changed.split() if changed else [f"0x{key:04x}" for key in keys]
+    padded = [*words, *["0x0000"] * (64 - len(words))]
+    rows = [f"{start:4d}: {' '.join(padded[start : start + 8])}\n" for start in range(0, 64, 8)]
+    return [f"# smpquery pkeys {asked}\n", *rows, "64 pkeys capacity for this port\n"]
+
+
+def gather(made: Rendered, files: Mapping[str, str], *, declared: bool = True) -> AuditInput:
+    """Read files as an audit does."""
+    everything = {"net": topology.write(made.fabric, made.addresses), **files}
+    survey = read_survey([(name, text.encode()) for name, text in everything.items() if text])
+    assert survey.discovery is not None
+    adoption = build_fabric(survey.discovery)
+    assert not isinstance(adoption, tuple), adoption
+    predicted, configured = judge_configuration(survey, adoption)
+    owners = list_owners(made.design, made.fabric)
+    managers = tuple(
+        int(made.addresses.port_id[port]) for port, owner in owners.of_port.items() if owner == "/management"
+    )
+    known = Declared("d", made.fabric, made.addresses, made.fabric.tenant_name, managers, owners)
+    return AuditInput(survey, adoption, None, None, predicted, configured, known if declared else None)
+
+
+def judge(made: Rendered, changes: Mapping[str, str] | None = None, **files: str) -> Topic:
+    """Judge the tables of a fabric in order, with some changes."""
+    whole = {
+        "tables.txt": write_tables(made, changes or {}),
+        "opensm.conf": OPTIONS,
+        "groups": GROUPS.format("::"),
+        "opensm.log": LOG,
+        **{name.replace("_", "."): text for name, text in files.items()},
+    }
+    return partitions.judge(gather(made, whole))
+
+
+def rules(topic: Topic) -> set[str]:
+    """Name the rules that found something."""
+    return {finding.rule for finding in topic.findings}
+
+
+def test_a_fabric_in_order(made: Rendered) -> None:
+    topic = judge(made)
+    assert (rules(topic), topic.unjudged, topic.verdict) == (set(), (), "good")
+    assert {"TEN-01", "TEN-02", "TEN-03", "TEN-04", "TEN-11"} <= set(topic.good_controls)
+    assert "tenants meet in no partition" in topic.summary
+    assert dict(topic.figures)["partition 0x0001"] == "4 full, 0 limited"
+
+
+CHANGES = {
+    "partition.tenants-meet": {"host-0003/nic1": "0x8002 0x8001 0x7fff", "host-0003/nic1!": "0x8002 0x8001 0x7fff"},
+    "partition.default-full": {"host-0003/nic1": "0x8002 0xffff", "host-0003/nic1!": "0x8002 0xffff"},
+    "partition.wall-differs": {"host-0003/nic1!": "0x8002 0x7fff 0x0005"},
+    "partition.both-membership": {"host-0003/nic1": "0x8002 0x0002 0x7fff"},
+    "partition.no-index0": {"host-0003/nic1": "0x7fff 0x8002"},
+    "partition.host-in-two": {"host-0003/nic1": "0x8009 0x7fff", "host-0003/nic1!": "0x8009 0x7fff"},
+}
+
+
+@pytest.mark.parametrize("rule", CHANGES)
+def test_each_rule_is_raised_by_a_table(made: Rendered, rule: str) -> None:
+    topic = judge(made, CHANGES[rule])
+    assert rule in rules(topic)
+    assert topic.verdict == "bad"
+    finding = next(finding for finding in topic.findings if finding.rule == rule)
+    assert finding.message
+    assert not set(finding.controls) & set(topic.good_controls)
+    allowed = {rule, "partition.tenants-meet"} if rule == "partition.default-full" else {rule}
+    assert rules(topic) <= allowed
+
+
+def test_enforcement_by_options_and_by_the_log(made: Rendered) -> None:
+    assert {"partition.enforcement-off", "partition.tenants-meet"} <= rules(
+        judge(made, opensm_conf=OPTIONS.replace("both", "off"))
+    )
+    node = int(made.addresses.node_id[made.fabric.switch_node[0]])
+    line = LOG.replace(
+        "OpenSM 3.3.23", f"ERR 0507: Not enough pkey entries (8 <= 9) on switch 0x{node:016x} port 1 (x)"
+    )
+    assert {"partition.enforcement-off", "partition.switch-overflow"} <= rules(judge(made, opensm_log=LOG + line))
+    given_up = LOG.replace("OpenSM 3.3.23", "Partition configuration in error; retrying with default config")
+    assert "partition.given-up" in rules(judge(made, opensm_log=LOG + given_up))
+
+
+def test_multicast_and_violations(made: Rendered) -> None:
+    blue = next(p for p in made.fabric.endpoint_port.tolist() if made.fabric.port_name(p) == "host-0003/nic1")
+    guid = f"{int(made.addresses.port_id[blue]):016x}"
+    gid = "fe80::" + ":".join(guid[start : start + 4] for start in range(0, 16, 4))
+    assert rules(judge(made, groups=GROUPS.format(gid))) == {"partition.multicast-stranger"}
+    source = gather(made, {"tables.txt": write_tables(made, {})})
+    (part,) = [part for part in source.survey.parts if part.keys]
+    fact = part.keys[0]
+    seen = replace(part, ports=(PortFact(0, NIL, fact.where, fact.port_guid, key_violations=7),))
+    parts = tuple(seen if one is part else one for one in source.survey.parts)
+    topic = partitions.judge(replace(source, survey=replace(source.survey, parts=parts)))
+    assert "partition.violations" in rules(topic)
+
+
+def test_the_file_beside_the_tables(made: Rendered) -> None:
+    text = made.text("opensm/subnet-1/partitions.conf")
+    assert rules(judge(made, partitions_conf=text)) == set()
+    other = text.replace("blue=0x0002", "blue=0x0009")
+    assert "partition.not-as-configured" in rules(judge(made, partitions_conf=other))
+    broken = judge(made, partitions_conf=text + "broken\n")
+    assert "partition.syntax-error" in rules(broken)
+    only = partitions.judge(gather(made, {"partitions.conf": text, "opensm.conf": OPTIONS}))
+    assert only.verdict == "unknown"
+    assert "tenants meet in no partition" in only.summary
+
+
+@pytest.mark.parametrize("missing", ["host-0003/nic1", "host-0003/nic1!"])
+def test_a_table_that_nobody_read_is_unknown(made: Rendered, missing: str) -> None:
+    topic = judge(made, {missing: ""})
+    assert topic.verdict == "unknown"
+    assert "TEN-01" not in topic.good_controls
+
+
+def test_without_any_evidence(made: Rendered) -> None:
+    source = gather(made, {}, declared=False)
+    topic = partitions.judge(source)
+    assert (topic.verdict, topic.good_controls) == ("unknown", ())
+    assert all(question.needs for question in topic.unjudged)
+    alone = partitions.judge(replace(source, adoption=None))
+    assert alone.verdict == "unknown"
+
+
+def test_keys(made: Rendered) -> None:
+    good = keys.judge(gather(made, {"opensm.conf": OPTIONS}))
+    assert (good.verdict, rules(good)) == ("unknown", {"keys.residual-risk"})
+    assert set(good.good_controls) == {"IBS-01", "IBS-02"}
+    assert dict(good.figures)["m_key"] == "set"
+    bad = keys.judge(gather(made, {"opensm.conf": OPTIONS.replace("m_key 0x5", "m_key 0")}))
+    assert (bad.verdict, bad.good_controls) == ("bad", ("IBS-02",))
+    nothing = keys.judge(gather(made, {}))
+    assert nothing.verdict == "unknown"
+    assert {"IBS-01", "IBS-02", "IBS-03", "IBS-04", "IBS-08"} <= {c for one in nothing.unjudged for c in one.controls}
