@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -209,8 +210,8 @@ def test_a_manager_that_refuses_the_files(place: Place, monkeypatch: pytest.Monk
 
     good = opensm.start
 
-    def start_badly(folder: Path, key: str, subnet: state.SubnetRecord, files: dict[str, bytes]) -> object:
-        return good(folder, key, subnet, {**files, "partitions.conf": b"Default=0x7fff : ALL=full\nno rule\n"})
+    def start_badly(folder: Path, key: str, subnet: state.SubnetRecord, files: dict[str, bytes], **more: Any) -> object:
+        return good(folder, key, subnet, {**files, "partitions.conf": b"Default=0x7fff : ALL=full\nno rule\n"}, **more)
 
     monkeypatch.setattr(opensm, "start", start_badly)
     error = refused(place.lab("up", "--json"), 5, "enact.lab-log")

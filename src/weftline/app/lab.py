@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.app.check import Checked, check
 from weftline.app.pipeline import Progress, Proved, Routed, run_to_proofs, silent
 from weftline.app.render import render_proved
+from weftline.app.secrets import read_secrets
 from weftline.app.workspace import open_place
 from weftline.drivers import DRIVERS
 from weftline.errors import ArtifactError, CapabilityError, Problem, UsageError
@@ -25,6 +26,8 @@ from weftline.vendors import VENDORS
 FOLDER = "lab"
 OPTIONS = "opensm.conf"
 """File of a subnet manager whose options the driver has to know."""
+UNFILLED = "opensm.conf.in"
+"""The same where keys are still to be filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ def bring_up(place: Path, name: str | None = None, progress: Progress = silent) 
     artifacts = render_proved(proved, None, progress=progress, to_disk=False).artifacts
     if artifacts is None:
         return Looked(proved, lab, None, (), (), {})
-    design = _design(proved.routed, artifacts, lab)
+    design = replace(_design(proved.routed, artifacts, lab), secrets=read_secrets(checked))
     prepared = time.monotonic()
     # The files are read back from their text while the programs start, which is a wait for us.
     with ThreadPoolExecutor(max_workers=1) as pool:
@@ -197,7 +200,7 @@ def _read_back(
     for access in status.accesses:
         subnet = subnets[access.of or access.subnet]
         progress(f"reading back {access.subnet}", None)
-        options = _read_options(subnet.files.get(OPTIONS, b""))
+        options = _read_options(subnet.files.get(OPTIONS, subnet.files.get(UNFILLED, b"")))
         state = driver.read_state(access, driver.wants_lanes(options))
         config = configs[subnet.name]
         rendered = RenderedSubnet(config, options, design.fabric, design.addresses, subnet.plane)

@@ -31,6 +31,8 @@ class Access:
     """Port id (GUID) of the endpoint at which the subnet is entered; its manager runs there."""
     of: str = ""
     """Name of the subnet whose rendered files it runs on; empty where that is its own."""
+    key_file: Path | None = None
+    """File that holds the M_Key, without which guarded devices do not answer; None where they have none."""
 
 
 @dataclass(frozen=True, slots=True)

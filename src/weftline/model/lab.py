@@ -11,6 +11,7 @@ from weftline.errors import Problem
 from weftline.model.addresses import Addresses
 from weftline.model.driver import Access, SubnetState
 from weftline.model.fabric import Fabric
+from weftline.model.secret import Secret
 
 Progress = Callable[[str, float | None], None]
 FaultKind = Literal["break", "miscable", "degrade"]
@@ -34,6 +35,8 @@ class LabDesign:
     fabric: Fabric
     addresses: Addresses
     subnets: tuple[LabSubnet, ...]
+    secrets: tuple[Secret, ...] = ()
+    """Management keys that are filled into the files where they run, and stand nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)

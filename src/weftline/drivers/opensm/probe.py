@@ -1,7 +1,8 @@
 """A program of its own: walks one subnet by directed routes through libibumad and prints what each device holds.
 
-It runs as ``python -I probe.py WINDOW LANES``, needs the standard library only, and writes records of 78 bytes, as
-``RECORD`` says. Directed routes do not need forwarding tables, so that wrong ones are read as well as right ones.
+It runs as ``python -I probe.py WINDOW LANES`` with the M_Key, or nothing, on its standard input, where no other user
+sees it. It needs the standard library only, and writes records of 78 bytes, as ``RECORD`` says. Directed routes do not
+need forwarding tables, so that wrong ones are read as well as right ones.
 """
 
 from __future__ import annotations
@@ -187,7 +188,8 @@ class Walk:
 class Wire:
     """One open port of libibumad; datagrams are written and read as its own functions do it, without their copies."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: int) -> None:
+        self.key = key
         lib: Any = ctypes.CDLL("libibumad.so.3", use_errno=True)
         if lib.umad_init() < 0:
             sys.exit(NO_ANSWER)
@@ -214,8 +216,9 @@ class Wire:
         if tail is None:
             tail = self.tails[path] = bytes(64) + (b"\0" + path).ljust(64, b"\0") + bytes(64)
         mad = _HEAD.pack(
-            1, DIRECTED, 1, GET, 0, 0, len(path), number, question.attribute, 0, question.modifier, 0, 0xFFFF, 0xFFFF
-        )
+            1, DIRECTED, 1, GET, 0, 0, len(path), number, question.attribute, 0, question.modifier, self.key,
+            0xFFFF, 0xFFFF,
+        )  # fmt: skip
         try:
             return os.write(self.file, self.head + mad + tail) > 0
         except OSError:
@@ -275,7 +278,7 @@ def walk(wire: Wire, window: int, *, lanes: bool) -> Walk:
 
 def main() -> None:
     """Walk, and write the records."""
-    found = walk(Wire(), int(sys.argv[1]), lanes=sys.argv[2] == "1")
+    found = walk(Wire(int(sys.stdin.read() or "0", 0)), int(sys.argv[1]), lanes=sys.argv[2] == "1")
     sys.stdout.buffer.write(b"".join(found.out))
     sys.stdout.flush()
 

@@ -47,7 +47,13 @@ def read_state(access: Access, with_lanes: bool) -> SubnetState:  # noqa: FBT001
     command = [sys.executable, "-I", str(Path(probe.__file__)), str(WINDOW), "1" if with_lanes else "0"]
     try:
         done = subprocess.run(  # noqa: S603  (our own program)
-            command, env=environment, cwd=access.folder, capture_output=True, timeout=LIMIT_S, check=False
+            command,
+            env=environment,
+            cwd=access.folder,
+            input=access.key_file.read_bytes() if access.key_file is not None else b"",
+            capture_output=True,
+            timeout=LIMIT_S,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise _no_answer(access.subnet, f"the walk did not end within {LIMIT_S} s") from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from weftline.errors import EnactError, Problem
@@ -10,12 +11,17 @@ from weftline.formats import opensm_log
 from weftline.labs.ibsim import processes, waiting
 from weftline.labs.ibsim.state import SubnetRecord
 from weftline.model.lab import LabProcess
+from weftline.model.secret import Secret
 
 NAME = "opensm"
 LOG = "opensm.log"
 OUT = "opensm.out"
 ERRORS = "opensm.err"
 OPTIONS = "opensm.conf"
+UNFILLED = "opensm.conf.in"
+"""Options that only name keys."""
+M_KEY = "m_key"
+KEY_FILE = "m_key"
 INSTALL = b"/etc/opensm/"
 """Where rendered options say that the files stand; in a lab they stand where OpenSM runs."""
 MAX_LOG_MB = 64
@@ -45,7 +51,13 @@ def make_environment(subnet: SubnetRecord) -> dict[str, str]:
 
 
 def start(
-    folder: Path, key: str, subnet: SubnetRecord, files: Mapping[str, bytes], *, once: bool = False
+    folder: Path,
+    key: str,
+    subnet: SubnetRecord,
+    files: Mapping[str, bytes],
+    *,
+    secrets: Sequence[Secret] = (),
+    once: bool = False,
 ) -> LabProcess:
     """Write the rendered files, with names relative to the folder, and start OpenSM on them.
 
@@ -53,6 +65,7 @@ def start(
     """
     for name, content in files.items():
         (folder / name).write_bytes(content.replace(INSTALL, b"") if name == OPTIONS else content)
+    write_secrets(folder, files, secrets)
     program = processes.Program(
         name=NAME,
         subnet=subnet.name,
@@ -62,11 +75,41 @@ def start(
         ],
         environment=make_environment(subnet),
         folder=folder,
-        log=folder / OUT,
+        # It tells on its standard output which options it read, keys among them.
+        log=Path(os.devnull) if UNFILLED in files else folder / OUT,
         errors=folder / ERRORS,
         preload=find_library(),
     )  # fmt: skip
     return processes.start(program, key)
+
+
+def write_secrets(folder: Path, files: Mapping[str, bytes], secrets: Sequence[Secret]) -> None:
+    """Fill the keys into the options file, and keep the M_Key for what reads the subnet; nobody else may read either.
+
+    Raises:
+        EnactError: ``enact.lab-start`` when a key that the file names has no value: OpenSM would run without it.
+    """
+    content = files.get(UNFILLED)
+    if content is None:
+        return
+    content = content.replace(INSTALL, b"")
+    for secret in secrets:
+        content = content.replace(f"@{secret.name}@".encode(), secret.value.encode())
+        if secret.name == M_KEY:
+            write_private(folder / KEY_FILE, secret.value.encode())
+    lines = [line for line in content.split(b"\n") if not line.startswith(b"#") and b"@" in line]
+    if lines:
+        name = lines[0].split(b" ")[0].decode("utf-8", "replace")
+        raise EnactError("enact.lab-start", f"no value is there for {name}", "name its file in infiniband.keys")
+    write_private(folder / OPTIONS, content)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, from its first moment on."""
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
 
 
 def wait_up(folder: Path, process: LabProcess, limit_s: float, tick: Callable[[float], None]) -> None:

@@ -108,14 +108,15 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
     started: list[LabProcess] = []
     progress("starting the simulator", None)
     for record, topology in zip(records, topologies, strict=True):
-        (folder / record.name).mkdir()
+        # OpenSM keeps the keys of ports in a file of its own there, which it makes readable for everybody.
+        (folder / record.name).mkdir(mode=0o700)
         started.append(simulator.start(folder / record.name, key, record, topology, top))
     for process in tuple(started):
         simulator.wait_ready(folder / process.subnet, process, limit_s, lambda s: progress("starting the simulator", s))
     simulated = time.monotonic()
     progress("waiting for OpenSM", None)
     managers = [
-        opensm.start(folder / record.name, key, record, subnet.rendered.files)
+        opensm.start(folder / record.name, key, record, subnet.rendered.files, secrets=design.secrets)
         for record, subnet in zip(records, subnets, strict=True)
     ]
     started += managers
@@ -171,7 +172,15 @@ def _describe(folder: Path, note: state.State) -> LabStatus:
         place = folder / record.name
         _sweep(place)
         accesses.append(
-            Access(record.name, opensm.make_environment(record), opensm.find_library(), place, record.entry, record.of)
+            Access(
+                record.name,
+                opensm.make_environment(record),
+                opensm.find_library(),
+                place,
+                record.entry,
+                record.of,
+                place / opensm.KEY_FILE if (place / opensm.KEY_FILE).is_file() else None,
+            )
         )
         facts = opensm_log.parse(_read_end(place / opensm.LOG))
         if facts.errors:
