@@ -54,8 +54,12 @@ def test_a_plan_that_holds_is_good(adoption: Adoption) -> None:
     lines = PLAN.splitlines()
     assert judge("\n".join([lines[0], *lines[3:]]), adoption).verdict == "bad"  # the links at host-0001 are unplanned
     swapped = PLAN.replace("HOST-0001 HCA-1", "HOST-0001 HCA-9").replace("HOST-0001 HCA-2", "HOST-0001 HCA-1")
-    topic = judge(swapped.replace("HOST-0001 HCA-9", "HOST-0001 HCA-2"), adoption)
+    right = swapped.replace("HOST-0001 HCA-9", "HOST-0001 HCA-2")
+    topic = judge(right, adoption)
     assert (topic.verdict, topic.findings, topic.unjudged) == ("good", (), ())
+    broken = judge(f"{right}LEAF-001,abra,LEAF-002,cadabra,Data\n", adoption)
+    assert (broken.verdict, broken.findings) == ("unknown", ())
+    assert "plan.ndt:34" in broken.unjudged[0].question
 
 
 def test_many_differences_of_one_device_are_one_finding(adoption: Adoption) -> None:

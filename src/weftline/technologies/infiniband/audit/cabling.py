@@ -14,6 +14,8 @@ from weftline.technologies.infiniband.audit.verdicts import count, join, settle
 TITLE = "Cabling against the plan"
 PLAN = "a cabling plan: NDT or point-to-point CSV, an IBDM .topo file, or the list of weftline cables"
 TOPOLOGY = "ibnetdiscover > ibnetdiscover.txt"
+PLANS = ("plan", "ibdm-topo")
+"""Forms of files that say how cables should be."""
 SINGLE = 5
 """Differences of one kind at one device that are named one by one; more are one finding."""
 CONTROL = "CFG-01"
@@ -38,7 +40,7 @@ def judge(source: AuditInput) -> Topic:
     findings = tuple(
         finding for kind in _WORDS for finding in _gather(kind, [d for d in verdict.differences if d.kind == kind])
     )
-    unjudged = _list_unjudged(verdict)
+    unjudged = (*_list_unjudged(verdict), *_list_unread(source))
     return Topic(
         "cabling",
         TITLE,
@@ -89,6 +91,23 @@ def _list_unjudged(verdict: PlanVerdict) -> tuple[Unjudged, ...]:
     first = unknown[0]
     question = f"Are {count(len(unknown), 'planned cable')} in place? The first, {first.subject}: {first.message}"
     return (Unjudged(question, "names in the plan as the nodes describe themselves, or a node-name-map", (CONTROL,)),)
+
+
+def _list_unread(source: AuditInput) -> tuple[Unjudged, ...]:
+    """Say which rows of the plans could not be read: their cables may be anywhere."""
+    broken = [
+        problem
+        for found, part in zip(source.survey.sources, source.survey.parts, strict=True)
+        if found.form in PLANS
+        for problem in part.problems
+        if problem.is_error
+    ]
+    if not broken:
+        return ()
+    question = (
+        f"Are the cables in place whose rows could not be read? The first, {broken[0].where}: {broken[0].message}"
+    )
+    return (Unjudged(question, "the plan with these rows corrected", (CONTROL,)),)
 
 
 def _summarise(verdict: PlanVerdict) -> str:
