@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels.reference import layers as reference
+from tests.kernels.reference import layers, shortest
 from tests.kernels.reference.turns import Lane
 from weftline.kernels.column import NIL
-from weftline.kernels.layers import fill_layers, level_lanes, measure_hops, spread_layers
+from weftline.kernels.layers import fill_lanes, spread_layers
+from weftline.kernels.shortest import grow_trees, measure_hops
 from weftline.kernels.turns import NO_WAY, add_turn, drop_turn
 
 Links = list[tuple[int, int]]
@@ -44,7 +45,7 @@ class Laid:
         self.link_back = np.array([place[name, 1 - side] for _, name, side in flat], dtype=np.int32)
         degree = np.diff(self.link_ptr).astype(np.int64)
         self.turn_ptr = np.concatenate(([0], np.cumsum(degree * degree))).astype(np.int64)
-        self.twin = reference.World(
+        self.twin = shortest.World(
             [
                 [(at, int(self.link_row[at])) for at in range(self.link_ptr[row], self.link_ptr[row + 1])]
                 for row in range(self.rows)
@@ -106,34 +107,35 @@ def test_hops_match_networkx(world: tuple[int, Links, list[int]]) -> None:
 
 @pytest.mark.parametrize("balances", [0, 1])
 @pytest.mark.parametrize("adapts", [0, 1])
-@given(world=worlds(), most=st.integers(1, 3))
-def test_trees_and_lanes_match_the_twin(
-    balances: int, adapts: int, world: tuple[int, Links, list[int]], most: int
+@given(world=worlds(), most=st.integers(1, 3), speaks=st.booleans())
+def test_trees_and_lanes_match_the_twins(
+    balances: int, adapts: int, world: tuple[int, Links, list[int]], most: int, speaks: bool
 ) -> None:
     laid = Laid(world)
     used, order, choice, lane = laid.room(most)
     homes = laid.home.tolist()
-    lanes = fill_layers(laid.home, *laid.graph, laid.sender, balances, adapts, used, order, choice, lane)
-    made = reference.fill(laid.twin, homes, most, balances=bool(balances), adapts=bool(adapts))
+    grow_trees(laid.home, *laid.graph, laid.sender, balances, adapts, used[0].copy(), order[0].copy(), choice)
+    trees = shortest.grow_all(laid.twin, homes, balances=bool(balances), adapts=bool(adapts))
+    for goal, tree in enumerate(trees):
+        offsets = {row: link - int(laid.link_ptr[row]) for row, (link, _) in tree.items()}
+        assert choice[:, goal].tolist() == [offsets.get(row, NO_WAY) for row in range(laid.rows)]
+    answers = np.array([speaks and world[2][home] > 0 for home in homes], dtype=np.uint8)
+    lanes = fill_lanes(laid.home, answers, *laid.graph, laid.sender, used, order, choice, lane)
+    made = layers.fill(laid.twin, homes, answers.tolist(), trees, most)
     if lanes < 0:
         assert len(made.lane) == -lanes - 1 < len(homes)
         return
-    assert lanes == max(made.lane) + 1
-    level_lanes(lanes, laid.home, *laid.graph, laid.sender, used, order, choice, lane)
-    reference.level_out(laid.twin, homes, made, lanes)
     assert lane.tolist() == made.lane
-    for goal, tree in enumerate(made.trees):
-        offsets = {row: link - int(laid.link_ptr[row]) for row, (link, _) in tree.items()}
-        assert choice[:, goal].tolist() == [offsets.get(row, NO_WAY) for row in range(laid.rows)]
+    assert lanes == max(made.lane) + 1
     for level in range(lanes):
-        turns = [
-            turn
-            for goal, home in enumerate(homes)
-            if lane[goal] == level
-            for turn in laid.twin.turns_of(made.trees[goal], home)
-        ]
+        turns: list[tuple[int, int]] = []
+        for goal, home in enumerate(homes):
+            if lane[goal] == level:
+                turns += laid.twin.turns_of(trees[goal], home)
+                turns += laid.twin.answers_of(trees, homes, home) if answers[goal] else []
         assert nx.is_directed_acyclic_graph(nx.DiGraph(turns))
-        assert used[level].sum() == len(turns)
+        assert np.count_nonzero(used[level]) == len(set(turns))
+        assert made.lanes[level].held == set(turns)
 
 
 def test_entries_are_spread_to_destinations() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
-import numpy as np
 import pytest
 
 from tests.tables import minimal_routes
@@ -42,14 +41,16 @@ def test_spread_minimal_hops_lock_between_spines(spines_with_endpoints: Fabric) 
     assert any("SPINE" in step["source_switch"] for step in deadlock.witness.detail["steps"])
 
 
-def test_layered_is_free_in_two_lanes_by_shortest_paths(spines_with_endpoints: Fabric) -> None:
+def test_layered_is_free_in_four_lanes_by_shortest_paths(spines_with_endpoints: Fabric) -> None:
     fabric = spines_with_endpoints
     routes = compute_routes(fabric, "layered", to_switches=True)
-    assert routes.lane_count == 2
+    assert routes.lane_count == 4
+    assert routes.lanes is not None
+    assert routes.lanes.with_answers
     for proof in prove(fabric, routes, FEW_SHIFTS).proofs[:2]:
         assert proof.verdict is Verdict.PROVED
         assert check_certificate(fabric, routes, proof)
-    for lane in range(2):
+    for lane in range(4):
         waits = list_waits(fabric, routes, lane)
         assert waits.number_of_edges() > 100
         assert nx.is_directed_acyclic_graph(waits)
@@ -60,9 +61,11 @@ def test_layered_is_free_in_two_lanes_by_shortest_paths(spines_with_endpoints: F
 def list_waits(fabric: Fabric, routes: Routes, lane: int) -> nx.DiGraph[int]:
     """Walk the tables from every switch with endpoints to every destination of a lane."""
     waits: nx.DiGraph[int] = nx.DiGraph()
-    homes = np.unique(fabric.switch_row[fabric.port_node[fabric.port_peer[fabric.endpoint_port]]]).tolist()
+    home = fabric.switch_row[fabric.port_node[fabric.port_peer[fabric.endpoint_port]]].tolist()
+    own = {row for goal, row in enumerate(home) if routes.lane_of(goal) == lane}
     for goal in range(len(routes.destination_node)):
-        for row in homes if routes.lane_of(goal) == lane else ():
+        # what comes to the lane's destinations, and what they answer
+        for row in set(home) if routes.lane_of(goal) == lane else own:
             before: int | None = None
             here = row
             while True:

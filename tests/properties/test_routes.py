@@ -64,7 +64,10 @@ def check_law(fabric: Fabric, routes: Routes) -> None:
             delivered, more, _ = follow(fabric, routes, int(port), goal)
             connected = home[source] == home[goal] and fabric.port_peer[fabric.endpoint_port[goal]] != NIL
             assert delivered == (connected or single == goal)
-            waits |= {((lane, first), (lane, then)) for lane in [routes.lane_of(goal)] for first, then in more}
+            lanes = {routes.lane_of(goal)}
+            if routes.lanes is not None and routes.lanes.with_answers:
+                lanes.add(routes.lane_of(source))
+            waits |= {((lane, first), (lane, then)) for lane in lanes for first, then in more}
     assert nx.is_directed_acyclic_graph(nx.DiGraph(waits))
 
 

@@ -17,10 +17,11 @@ from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric, NodeKind, Tier
+from weftline.model.lanes import USUAL_LANES
 from weftline.model.proof import ProofReport, ProofRules
 from weftline.model.routes import Routes
 from weftline.prove import prove
-from weftline.route import compute_routes
+from weftline.route import ENGINES, compute_routes
 from weftline.schedule import job_pairs
 
 Progress = Callable[[str, float | None], None]
@@ -68,7 +69,7 @@ def _first_routes(built: Built, engines: tuple[str, ...]) -> Routes:
     """Compute routes with the first engine whose shape the fabric has."""
     routing = built.checked.design.spec.routing
     to_switches = built.checked.technology.design.routes_to_switches
-    lanes = None if routing.lanes == "auto" else routing.lanes
+    lanes = _allowed_lanes(built.checked.design) if ENGINES[engines[0]].takes_lanes or routing.lanes != "auto" else None
     try:
         return compute_routes(built.fabric, engines[0], to_switches=to_switches, roots=routing.roots, lanes=lanes)
     except (CapabilityError, SpecError) as error:
@@ -76,6 +77,15 @@ def _first_routes(built: Built, engines: tuple[str, ...]) -> Routes:
             return _first_routes(built, engines[1:])
         error.where = error.where or _routing_place(built, error.code)
         raise
+
+
+def _allowed_lanes(design: ResolvedSpec) -> int:
+    """Say how many lanes tables may use: as declared, else what devices usually have, unless one has fewer."""
+    declared = design.spec.routing.lanes
+    if declared != "auto":
+        return declared
+    tiers = (design.leaf.part.data_lanes, design.spine.part.data_lanes, design.core.part.data_lanes)
+    return min(USUAL_LANES, *(cap for cap in (design.nic.data_lanes, *tiers) if cap is not None), USUAL_LANES)
 
 
 def _routing_place(built: Built, code: str) -> Place | None:

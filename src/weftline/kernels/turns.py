@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels._jit import kernel
-from weftline.kernels.column import I32, I64, U16
+from weftline.kernels.column import I32, I64, NIL, U16
 
 NO_WAY = 65_535
 """Choice of a switch that has no way, or needs none."""
@@ -160,4 +160,40 @@ def list_turns(
                 second[count] = link_ptr[other] + np.int32(choice[other, goal])
                 count += 1
             row = other
+    return count
+
+
+@kernel
+def list_answers(
+    home: int,
+    goal_home: I32,
+    link_ptr: I32,
+    link_row: I32,
+    link_back: I32,
+    turn_ptr: I64,
+    choice: U16,
+    mark: I32,
+    first: I32,
+    second: I32,
+) -> int:
+    """List once each turn of the ways from ``home`` to all goals; returns how many.
+
+    ``mark`` is scratch per turn: the last home that took it. O(goals * hops).
+    """
+    count = 0
+    for goal in range(len(goal_home)):
+        row = home
+        before = np.int32(NIL)
+        while row != goal_home[goal] and choice[row, goal] != NO_WAY:
+            link = link_ptr[row] + np.int32(choice[row, goal])
+            if before != NIL:
+                width = np.int64(link_ptr[row + 1] - link_ptr[row])
+                place = np.int64(link_back[before] - link_ptr[row]) * width + np.int64(choice[row, goal])
+                if mark[turn_ptr[row] + place] != home:
+                    mark[turn_ptr[row] + place] = home
+                    first[count] = before
+                    second[count] = link
+                    count += 1
+            before = link
+            row = link_row[link]
     return count

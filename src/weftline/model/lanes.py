@@ -23,6 +23,13 @@ class Lanes:
     """Lanes in use, counted from lane 0."""
     of_destination: I8
     """Aligned with the destinations of the routes."""
+    with_answers: bool
+    """Whether what an endpoint sends may be on its own lane too, and not only on that of the destination.
+
+    A request for a connection names one service level, and both ends keep it (IBTA vol 1, chapter 12: Primary SL of
+    REQ), as an answer to a datagram does: so half of the traffic of a connection is on the lane of its source, unless
+    each end asks for the path to the other.
+    """
 
     def __post_init__(self) -> None:
         """Make the column read-only."""

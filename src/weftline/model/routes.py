@@ -108,7 +108,7 @@ class Routes:
             self.member_port,
         ]
         if self.lanes is not None:
-            parts += [str(self.lanes.count), self.lanes.of_destination]
+            parts += [str(self.lanes.count), str(self.lanes.with_answers), self.lanes.of_destination]
         if self.destination_path is not None:
             parts += ["paths", self.destination_path]
         return digest_parts(parts)

@@ -15,7 +15,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import balance, deadlock, isolate, reach
-from weftline.prove.tables import Tables, read_tables, take_lane
+from weftline.prove.tables import Tables, read_tables, view_lane
 
 SPOT_CHECKS = 16
 """Shifts of a balance proof that are loaded again at least, beside the worst."""
@@ -84,7 +84,8 @@ def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: C
     if certificate.digest != digest_parts((deadlock.CLAIM, rank)):
         return False
     held: I32 = rank.astype(np.int32, copy=False)
-    return not any(_count_wrong(take_lane(tables, routes, lane), held[lane]) for lane in range(routes.lane_count))
+    views = ((lane, view) for lane in range(routes.lane_count) for view in view_lane(tables, routes, lane))
+    return not any(_count_wrong(view, held[lane]) for lane, view in views)
 
 
 def _count_wrong(tables: Tables, rank: I32) -> int:

@@ -12,7 +12,7 @@ from weftline.kernels.cycles import find_cycle, rank_channels
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
-from weftline.prove.tables import Tables, take_lane
+from weftline.prove.tables import Tables, view_lane
 from weftline.prove.witness import name_destination
 
 CLAIM = "deadlock"
@@ -21,18 +21,24 @@ MAX_CYCLE_STEPS = 50_000_000
 """Edge visits that the search for the shortest cycle may take."""
 
 
-def build_dependencies(fabric: Fabric, tables: Tables) -> tuple[I64, I32] | None:
-    """List which channel waits on which, as CSR over ports; None where the marks would take over a GiB."""
+def build_dependencies(fabric: Fabric, *views: Tables) -> tuple[I64, I32] | None:
+    """List which channel waits on which, as CSR over ports; None where the marks would take over a GiB.
+
+    Of several views of the same tables, of other destinations and sources, all count together.
+    """
+    tables = views[0]
     widths = np.diff(fabric.port_ptr)[fabric.switch_node].astype(np.int64)
     sizes = widths * np.diff(tables.group_ptr).astype(np.int64)
     turn_ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
     if turn_ptr[-1] > MAX_TURN_BYTES:
         return None
-    turn = mark_turns(
-        turn_ptr, fabric.port_ptr, tables.group, tables.group_ptr, tables.member_ptr, tables.next_row,
-        tables.next_port, fabric.switch_node, tables.target_kind, tables.target_row, tables.same_as,
-        tables.home_row, tables.home_count, tables.own_count,
-    )  # fmt: skip
+    turn = np.zeros(int(turn_ptr[-1]), dtype=np.uint8)
+    for view in views:
+        turn |= mark_turns(
+            turn_ptr, fabric.port_ptr, view.group, view.group_ptr, view.member_ptr, view.next_row, view.next_port,
+            fabric.switch_node, view.target_kind, view.target_row, view.same_as, view.home_row, view.home_count,
+            view.own_count,
+        )  # fmt: skip
     return list_dependencies(
         turn, turn_ptr, fabric.port_ptr, fabric.port_peer, tables.group_ptr, tables.member_ptr, tables.member_port,
         tables.next_row, fabric.switch_node,
@@ -50,7 +56,9 @@ def state(routes: Routes) -> str:
     lanes = "one lane each"
     if routes.lanes is not None:
         many = "1 lane" if routes.lane_count == 1 else f"{routes.lane_count} lanes"
-        lanes = f"{many} each; packets keep the lane of their destination"
+        lanes = f"{many} each; packets are on the lane of their destination"
+        if routes.lanes.with_answers:
+            lanes += ", answers on that of their source"
     return (
         f"No cycle among the channels between switches ({lanes}) that packets hold and wait for, following every "
         "choice from every switch with endpoints to every connected destination."
@@ -68,8 +76,8 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
     count, behind, levels = 0, 0, 0
     witness: Witness | None = None
     for lane in range(routes.lane_count):
-        held = take_lane(tables, routes, lane)
-        dependencies = build_dependencies(fabric, held)
+        views = view_lane(tables, routes, lane)
+        dependencies = build_dependencies(fabric, *views)
         if dependencies is None:
             return Proof(
                 CLAIM, required, Verdict.UNKNOWN, "Deadlock was not judged: the turns would not fit into a GiB.",
@@ -77,7 +85,7 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
             )  # fmt: skip
         rank, remaining = rank_channels(*dependencies)
         if remaining and witness is None:
-            witness = _witness_cycle(fabric, routes, held, dependencies, rank, lane)
+            witness = _witness_cycle(fabric, routes, views, dependencies, rank, lane)
         ranks[lane, channels] = rank[channels]
         count += len(dependencies[1])
         behind += remaining
@@ -107,25 +115,34 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
 
 
 def _witness_cycle(
-    fabric: Fabric, routes: Routes, tables: Tables, dependencies: tuple[I64, I32], rank: I32, lane: int
+    fabric: Fabric,
+    routes: Routes,
+    views: tuple[Tables, ...],
+    dependencies: tuple[I64, I32],
+    rank: I32,
+    lane: int,
 ) -> Witness:
     """Show a shortest cycle of a lane, and for each step a destination whose packets hold and wait so."""
     cycle, is_shortest = find_cycle(*dependencies, rank, MAX_CYCLE_STEPS)
-    causes, origins = find_causes(
-        cycle, fabric.port_node, fabric.switch_row, tables.group, tables.group_ptr, tables.member_ptr,
-        tables.member_port, tables.next_row, tables.target_kind, tables.target_row, tables.home_row,
-        tables.home_count, tables.own_count,
-    )  # fmt: skip
+    found = [
+        find_causes(
+            cycle, fabric.port_node, fabric.switch_row, view.group, view.group_ptr, view.member_ptr, view.member_port,
+            view.next_row, view.target_kind, view.target_row, view.home_row, view.home_count, view.own_count,
+        )
+        for view in views
+    ]  # fmt: skip
     names = [fabric.link_name(int(port)) for port in cycle]
-    steps = [
-        {
-            "holds": names[i],
+    steps: list[dict[str, object]] = []
+    for i, name in enumerate(names):
+        which = next(which for which, (causes, _) in enumerate(found) if causes[i] != NIL)
+        causes, origins = found[which]
+        step: dict[str, object] = {
+            "holds": name,
             "waits_for": names[(i + 1) % len(names)],
             "destination": name_destination(fabric, routes, int(causes[i])),
             "source_switch": fabric.node_name[int(fabric.switch_node[origins[i]])],
         }
-        for i in range(len(names))
-    ]
+        steps.append(step if routes.lanes is None else {**step, "is_answer": which > 0})
     many = f"{len(names)} channels" + ("" if routes.lanes is None else f" of lane {lane}")
     summary = f"{many} wait for each other in a cycle: {' -> '.join((*names[:8], names[0]))}"
     if len(names) > 8:

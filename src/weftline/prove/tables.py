@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.errors import ArtifactError
 from weftline.kernels.column import I8, I32, NIL
@@ -95,17 +96,31 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     )
 
 
-def take_lane(tables: Tables, routes: Routes, lane: int) -> Tables:
-    """Take the tables as the packets of one lane see them: destinations of other lanes are skipped."""
+def view_lane(tables: Tables, routes: Routes, lane: int) -> tuple[Tables, ...]:
+    """View the tables as the packets of one lane do: those to its destinations, and the answers that these send."""
     if routes.lanes is None:
-        return tables
+        return (tables,)
     own = routes.lanes.of_destination == lane
-    # those that share a column look at the first of them in the lane
-    there = np.flatnonzero(own)
+    if not routes.lanes.with_answers:
+        return (_keep_targets(tables, own),)
+    speaks = own & (tables.target_kind == IS_ENDPOINT) & (tables.target_row != NIL)
+    row, count = np.unique(tables.target_row[speaks], return_counts=True)
+    answers = replace(
+        _keep_targets(tables, ~own),
+        home_row=row.astype(np.int32),
+        home_count=count.astype(np.int32),
+        own_count=np.zeros_like(tables.own_count),
+    )
+    return (_keep_targets(tables, own), answers)
+
+
+def _keep_targets(tables: Tables, kept: NDArray[np.bool_]) -> Tables:
+    """Skip all destinations but some; those that share a column look at the first that is left."""
+    there = np.flatnonzero(kept)
     _, first, which = np.unique(tables.same_as[there], return_index=True, return_inverse=True)
-    same_as = np.arange(len(own), dtype=np.int32)
+    same_as = np.arange(len(kept), dtype=np.int32)
     same_as[there] = there[first][which]
-    return replace(tables, target_kind=np.where(own, tables.target_kind, np.int8(IS_SKIPPED)), same_as=same_as)
+    return replace(tables, target_kind=np.where(kept, tables.target_kind, np.int8(IS_SKIPPED)), same_as=same_as)
 
 
 def _other_switch(fabric: Fabric) -> I32:

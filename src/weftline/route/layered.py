@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from weftline.errors import CapabilityError
-from weftline.kernels.column import I8, I32, I64, NIL, U16
-from weftline.kernels.layers import fill_layers, level_lanes, spread_layers
+from weftline.kernels.column import I8, I32, I64, NIL, U8, U16
+from weftline.kernels.csr import spread_distance
+from weftline.kernels.layers import fill_lanes, spread_layers
+from weftline.kernels.shortest import grow_trees
 from weftline.kernels.turns import NO_WAY
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import MAX_LANES, USUAL_LANES, Lanes
 from weftline.route.graph import Destinations, PortGroups, SwitchGraph, count_to_ptr, list_port_groups
 from weftline.route.table import Tables, deliver, empty_table
 
-MOST_TURNS = 1 << 26
-"""Pairs of a link in and a link out, over all switches: 256 MiB of counters per lane that is used."""
+MOST_TURNS = 1 << 25
+"""Pairs of a link in and a link out, over all switches: 128 MiB of counters per lane that is used."""
 WAYS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""Whether trees balance loads, and whether they adapt to the lane, which costs some of the balance: tried in turn."""
+"""Whether trees balance loads, and whether they adapt to each other, which costs some of the balance: tried in turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,8 @@ class _Goals:
     """Destinations that need a tree of their own, in the order of their switches and ports."""
 
     home: I32
+    answers: U8
+    """Whether it is an endpoint, and so sends too."""
     of_destination: I32
     """NIL where there is no way at all. A switch with endpoints shares the tree of the first."""
     sender: I32
@@ -58,16 +63,18 @@ class _Filled:
     lanes: int
     choice: U16
     lane: I8
+    with_answers: bool = True
 
 
 def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes: int | None) -> Tables:
     """Route any graph by fewest hops in at most ``lanes`` lanes (None: the usual eight).
 
     Each destination has a tree of shortest paths, chosen by the least load of the trees before it, and goes into the
-    first lane that stays without a cycle of channels; then lanes that hold too much give to others. Where that needs
-    too many lanes, trees prefer turns that their lane has already; where even that does, ties go to the lowest port,
-    which on tori and meshes cabled alike is dimension order. O(destinations * links) and what keeps the lanes'
-    orders; four times at worst.
+    first lane that stays without a cycle of channels, counting also the answers that it sends; then lanes that hold
+    too much give to others. Where that needs too many lanes, trees prefer turns that others take already; where even
+    that does, ties go to the lowest port, which on tori and meshes cabled alike is dimension order. Where no way does,
+    all are tried again without the answers. O(destinations * (links + answers of a switch)) and what keeps the lanes'
+    orders; eight times at worst.
 
     Raises:
         CapabilityError: ``capability.too-few-lanes`` where ``lanes`` do not suffice, ``capability.too-many-turns``
@@ -86,7 +93,7 @@ def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes
     lane = np.zeros(len(goals.home), dtype=np.int8)
     known = wanted.of_destination != NIL
     lane[known] = filled.lane[wanted.of_destination[known]]
-    several = Lanes(filled.lanes, lane) if filled.lanes > 1 else None
+    several = Lanes(filled.lanes, lane, filled.with_answers) if filled.lanes > 1 else None
     return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port, several)
 
 
@@ -140,15 +147,17 @@ def _order_goals(fabric: Fabric, goals: Destinations, links: _Links) -> _Goals:
     first[home[own][::-1]] = np.arange(len(own), dtype=np.int32)[::-1]
     shared = np.flatnonzero(reached & (goals.port == NIL) & (of_destination == NIL))
     of_destination[shared] = first[home[shared]]
-    return _Goals(home=home[own], of_destination=of_destination, sender=sender)
+    answers = (goals.port[own] != NIL).astype(np.uint8)
+    return _Goals(home=home[own], answers=answers, of_destination=of_destination, sender=sender)
 
 
 def _fill(links: _Links, goals: _Goals, allowed: int) -> _Filled:
     """Fill trees and lanes in the first way that needs no more lanes than are allowed."""
     fewest: int | None = None
     placed = 0
-    for balances, adapts in WAYS:
-        filled = _fill_one(links, goals, balances=balances, adapts=adapts)
+    for with_answers, (balances, adapts) in itertools.product((True, False), WAYS):
+        counted = goals if with_answers else replace(goals, answers=np.zeros_like(goals.answers))
+        filled = replace(_fill_one(links, counted, balances, adapts), with_answers=with_answers)
         if 0 <= filled.lanes <= allowed:
             return filled
         if filled.lanes < 0:
@@ -158,17 +167,27 @@ def _fill(links: _Links, goals: _Goals, allowed: int) -> _Filled:
     raise _refuse(allowed, fewest, placed, len(goals.home))
 
 
-def _fill_one(links: _Links, goals: _Goals, *, balances: int, adapts: int) -> _Filled:
+def _fill_one(links: _Links, goals: _Goals, balances: int, adapts: int) -> _Filled:
     """Fill trees and lanes in one way; negative lanes say how many goals found one."""
-    used = np.zeros((MAX_LANES, int(links.turn_ptr[-1])), dtype=np.int32)
-    order = np.tile(np.arange(len(links.other), dtype=np.int32), (MAX_LANES, 1))
-    choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
-    lane = np.zeros(len(goals.home), dtype=np.int8)
+    turns = int(links.turn_ptr[-1])
     graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
-    lanes = fill_layers(goals.home, *graph, balances, adapts, used, order, choice, lane)
-    if lanes > 1:
-        level_lanes(lanes, goals.home, *graph, used, order, choice, lane)
+    choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
+    order = np.tile(_guess_order(links, goals), (MAX_LANES, 1))
+    grow_trees(goals.home, *graph, balances, adapts, np.zeros(turns, dtype=np.int32), order[0].copy(), choice)
+    used = np.zeros((MAX_LANES, turns), dtype=np.int32)
+    lane = np.zeros(len(goals.home), dtype=np.int8)
+    lanes = fill_lanes(goals.home, goals.answers, *graph, used, order, choice, lane)
     return _Filled(lanes, choice, lane)
+
+
+def _guess_order(links: _Links, goals: _Goals) -> I32:
+    """Guess an order of the channels in which few turns go back: away from endpoints first, then towards them."""
+    height = spread_distance(links.ptr, links.other, np.flatnonzero(goals.sender).astype(np.int32))
+    low, high = np.repeat(height, np.diff(links.ptr)), height[links.other]
+    key = np.where(low < high, low, np.where(low == high, len(height), 2 * len(height) - low))
+    order = np.empty(len(key), dtype=np.int32)
+    order[np.argsort(key, kind="stable")] = np.arange(len(key), dtype=np.int32)
+    return order
 
 
 def _refuse(allowed: int, needed: int | None, placed: int, total: int) -> CapabilityError:

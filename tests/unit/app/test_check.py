@@ -128,3 +128,42 @@ def test_auto_allows_the_load_that_the_shape_promises(tmp_path: Path, hosts: int
     assert balance.bound is not None
     assert 1 <= balance.bound <= allowed
     assert proved.report.is_accepted
+
+
+LAYERED = """fabric: {name: ring}
+technology: infiniband
+hosts: {count: 5, rails: 1, gpus: 1, rate_gbps: 400}
+topology: {kind: cabling, cabling: ring.csv, leaf: own-leaf}
+parts: {switches: {own-leaf: {base: QM9700, data_lanes: 1}}}
+routing: {engine: layered}
+"""
+RING_OF_FIVE = Path(__file__).parents[3] / "examples" / "ring-of-five.csv"
+
+
+def test_no_more_lanes_are_used_than_a_part_is_known_to_have(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_bytes(RING_OF_FIVE.read_bytes())
+    with pytest.raises(WeftlineError, match=r"need 2 lanes .* allowed are 1") as caught:
+        run_to_routes(declare(tmp_path, LAYERED))
+    assert caught.value.code == "capability.too-few-lanes"
+    assert caught.value.where is not None
+    assert caught.value.where.line == 6
+    two = LAYERED.replace("data_lanes: 1", "data_lanes: 2")
+    assert run_to_routes(declare(tmp_path, two)).routes.lane_count == 2
+
+
+def test_more_lanes_declared_than_ports_have_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_bytes(RING_OF_FIVE.read_bytes())
+    text = LAYERED.replace("engine: layered", "engine: layered, lanes: 4")
+    with pytest.raises(WeftlineError, match=r"routing.lanes allows 4 lanes .* have 1 \(VLCap\)") as caught:
+        check(declare(tmp_path, text))
+    assert caught.value.code == "capability.lanes"
+
+
+def test_lanes_without_the_engine_that_uses_them_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_bytes(RING_OF_FIVE.read_bytes())
+    text = LAYERED.replace("engine: layered", "lanes: 4")
+    with pytest.raises(WeftlineError, match="uses one lane") as caught:
+        run_to_routes(declare(tmp_path, text))
+    assert caught.value.code == "spec.lanes-not-used"
+    assert caught.value.where is not None
+    assert caught.value.where.path == "routing.lanes"

@@ -113,8 +113,8 @@ def test_more_turns_than_memory_leave_the_claim_unknown(monkeypatch: pytest.Monk
     assert judge(fabric, clockwise_routes(fabric, 4, ties="opposite"), "deadlock").verdict is Verdict.UNKNOWN
 
 
-def put_on_lanes(routes: Routes, lanes: Sequence[int], count: int) -> Routes:
-    return replace(routes, lanes=Lanes(count, np.array(lanes, dtype=np.int8)))
+def put_on_lanes(routes: Routes, lanes: Sequence[int], count: int, *, with_answers: bool = False) -> Routes:
+    return replace(routes, lanes=Lanes(count, np.array(lanes, dtype=np.int8), with_answers))
 
 
 def test_a_ring_of_five_is_free_on_two_lanes_and_locks_on_one() -> None:
@@ -122,7 +122,8 @@ def test_a_ring_of_five_is_free_on_two_lanes_and_locks_on_one() -> None:
     routes = compute_routes(fabric, "layered", to_switches=False)
     proof = judge(fabric, routes, "deadlock")
     assert proof.verdict is Verdict.PROVED
-    assert "(2 lanes each; packets keep the lane of their destination)" in proof.statement
+    words = "(2 lanes each; packets are on the lane of their destination, answers on that of their source)"
+    assert words in proof.statement
     assert (proof.detail["lanes"], proof.detail["channels"]) == (2, 20)
     assert proof.certificate is not None
     assert proof.certificate.columns["rank"].shape == (2, fabric.port_count)
@@ -174,6 +175,35 @@ FORGERIES: list[Callable[[Array], Array]] = [
     lambda rank: np.concatenate((rank, rank)),
     turn_around,
 ]
+
+
+def test_answers_lock_where_requests_do_not() -> None:
+    fabric = ring(6)
+    routes = clockwise_routes(fabric, 6, ties="clockwise")
+    # to 1, 2 and 3 clockwise no circle closes, nor to 4, 5 and 6
+    halves = [0, 0, 0, 1, 1, 1]
+    assert judge(fabric, put_on_lanes(routes, halves, 2), "deadlock").verdict is Verdict.PROVED
+    both = put_on_lanes(routes, halves, 2, with_answers=True)
+    witness = witness_of(fabric, both, "deadlock")
+    assert {step["is_answer"] for step in witness.detail["steps"]} == {False, True}
+    for step in witness.detail["steps"]:
+        senders = {"leaf-001", "leaf-002", "leaf-003"}
+        assert (step["source_switch"] in senders) or not step["is_answer"]
+        assert (int(step["destination"][5:9]) <= 3) != step["is_answer"]
+    # a proof of requests alone does not carry the answers
+    proof = judge(fabric, put_on_lanes(routes, halves, 2), "deadlock")
+    assert not check_certificate(fabric, both, replace(proof, of=both.digest))
+    assert not check_certificate(fabric, both, replace(proof, of=both.digest, statement=deadlock.state(both)))
+
+
+def test_answers_to_their_own_lane_are_requests() -> None:
+    fabric = ring(5, 2)
+    routes = compute_routes(fabric, "layered", to_switches=True)
+    proof = judge(fabric, routes, "deadlock")
+    assert proof.verdict is Verdict.PROVED
+    assert check_certificate(fabric, routes, proof)
+    alone = put_on_lanes(clockwise_routes(ring(4), 4, ties="opposite"), [0, 0, 0, 0], 2, with_answers=True)
+    assert judge(ring(4), alone, "deadlock").verdict is Verdict.PROVED
 
 
 @pytest.mark.parametrize("change", FORGERIES)

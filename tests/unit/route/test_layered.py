@@ -35,6 +35,11 @@ def grid(*sides: int, wraps: bool) -> tuple[int, Links]:
     return len(places), links
 
 
+def circle(size: int) -> tuple[int, Links]:
+    """Make a ring."""
+    return size, [(i, (i + 1) % size) for i in range(size)]
+
+
 def cube(dimensions: int) -> tuple[int, Links]:
     """Make a hypercube."""
     return 2**dimensions, [(i, i ^ 1 << b) for b in range(dimensions) for i in range(2**dimensions) if not i >> b & 1]
@@ -49,14 +54,18 @@ def anything(switches: int, extra: int, seed: int) -> tuple[int, Links]:
 
 
 def check_lanes(fabric: Fabric, routes: Routes) -> list[int]:
-    """Hold that every pair is delivered by a shortest path, and that no lane holds a cycle; count destinations."""
+    """Hold that every pair is delivered by a shortest path, and that no lane holds a cycle; count destinations.
+
+    What an endpoint sends is held to be on its own lane too, where the lanes are said to be made for that.
+    """
+    with_answers = routes.lanes is not None and routes.lanes.with_answers
     graph = nx.Graph(
         (int(fabric.port_node[p]), int(fabric.port_node[q])) for p, q in enumerate(fabric.port_peer) if q >= 0
     )
     near = dict(nx.all_pairs_shortest_path_length(graph))
     waits: list[set[tuple[int, int]]] = [set() for _ in range(routes.lane_count)]
     for goal, node in enumerate(routes.destination_node.tolist()):
-        for port in fabric.endpoint_port.tolist():
+        for source_goal, port in enumerate(fabric.endpoint_port.tolist()):
             if port == routes.destination_port[goal] or fabric.port_peer[port] == NIL:
                 continue
             if routes.destination_port[goal] != NIL and fabric.port_peer[routes.destination_port[goal]] == NIL:
@@ -67,25 +76,27 @@ def check_lanes(fabric: Fabric, routes: Routes) -> list[int]:
             if delivered:
                 assert {len(path) for path in paths} == {near[source][node]}
             waits[routes.lane_of(goal)] |= more
+            if with_answers:
+                waits[routes.lane_of(source_goal)] |= more
     assert all(nx.is_directed_acyclic_graph(nx.DiGraph(lane)) for lane in waits)
     assert sum(routes.destinations_by_lane) == len(routes.destination_node)
     return list(routes.destinations_by_lane)
 
 
 SHAPES: dict[str, tuple[tuple[int, Links], tuple[int, int]]] = {
-    "ring of 5": ((5, [(i, (i + 1) % 5) for i in range(5)]), (2, 2)),
-    "ring of 4": ((4, [(i, (i + 1) % 4) for i in range(4)]), (1, 2)),
-    "ring of 9": ((9, [(i, (i + 1) % 9) for i in range(9)]), (2, 2)),
-    "mesh of 3 x 3": (grid(3, 3, wraps=False), (2, 2)),
-    "torus of 4 x 4": (grid(4, 4, wraps=True), (2, 3)),
-    "torus of 5 x 5": (grid(5, 5, wraps=True), (3, 4)),
-    "torus of 3 x 3 x 3": (grid(3, 3, 3, wraps=True), (2, 4)),
-    "hypercube": (cube(4), (1, 4)),
+    "ring of 5": (circle(5), (2, 2)),
+    "ring of 4": (circle(4), (1, 2)),
+    "ring of 9": (circle(9), (4, 4)),
+    "mesh of 3 x 3": (grid(3, 3, wraps=False), (2, 6)),
+    "torus of 4 x 4": (grid(4, 4, wraps=True), (5, 1)),
+    "torus of 5 x 5": (grid(5, 5, wraps=True), (4, 7)),
+    "torus of 3 x 3 x 3": (grid(3, 3, 3, wraps=True), (4, 1)),
+    "hypercube": (cube(4), (1, 1)),
     "full": ((6, list(itertools.combinations(range(6), 2))), (1, 1)),
-    "any graph of 12": (anything(12, 10, 1), (2, 2)),
-    "any graph of 16": (anything(16, 20, 2), (2, 2)),
+    "any graph of 12": (anything(12, 10, 1), (3, 3)),
+    "any graph of 16": (anything(16, 20, 2), (3, 5)),
 }
-"""Graphs, and the lanes in use with one host per switch and with two, which spread over more turns."""
+"""Graphs, and the lanes in use with one host per switch and with two; answers are held too."""
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -96,6 +107,15 @@ def test_shapes_are_shortest_and_free_of_cycles(name: str, hosts: int) -> None:
     routes = compute_routes(fabric, "layered", to_switches=True)
     check_lanes(fabric, routes)
     assert routes.lane_count == lanes[hosts - 1]
+    assert routes.lanes is None or routes.lanes.with_answers
+
+
+@pytest.mark.parametrize("shape", [circle(40), grid(8, 8, wraps=True)])
+def test_answers_are_left_out_where_they_would_need_too_many_lanes(shape: tuple[int, Links]) -> None:
+    routes = compute_routes(from_links(shape[0], 1, shape[1]), "layered", to_switches=False)
+    assert routes.lanes is not None
+    assert not routes.lanes.with_answers
+    check_lanes(from_links(shape[0], 1, shape[1]), routes)
 
 
 @pytest.mark.parametrize("allowed", [1, 2, 3])
@@ -108,8 +128,8 @@ def test_fewer_lanes_do_where_few_are_allowed(shape: tuple[int, Links], allowed:
 
 
 def test_destinations_are_shared_out_over_the_lanes() -> None:
-    assert check_lanes(ring(9), compute_routes(ring(9), "layered", to_switches=False)) == [5, 4]
-    assert check_lanes(ring(8, 4), compute_routes(ring(8, 4), "layered", to_switches=False)) == [16, 16]
+    assert check_lanes(ring(9), compute_routes(ring(9), "layered", to_switches=False)) == [3, 3, 2, 1]
+    assert check_lanes(ring(5, 4), compute_routes(ring(5, 4), "layered", to_switches=False)) == [10, 10]
 
 
 def test_a_ring_needs_two_lanes_and_is_told_so() -> None:
@@ -134,6 +154,13 @@ def test_turns_that_would_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(CapabilityError, match="20 pairs") as caught:
         compute_routes(ring(5), "layered", to_switches=False)
     assert caught.value.code == "capability.too-many-turns"
+
+
+def test_fewer_lanes_than_answers_need_leave_the_answers_out() -> None:
+    routes = compute_routes(ring(9), "layered", to_switches=True, lanes=2)
+    assert routes.lanes is not None
+    assert not routes.lanes.with_answers
+    check_lanes(ring(9), routes)
 
 
 def test_whole_trees_need_one_lane_and_shifts_do_not_block() -> None:

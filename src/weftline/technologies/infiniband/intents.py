@@ -20,7 +20,8 @@ from weftline.model.intent import (
 )
 from weftline.model.routes import Routes
 from weftline.technologies.infiniband.isolation import isolate
-from weftline.technologies.infiniband.levels import find_level, make_service
+from weftline.technologies.infiniband.lanes import list_notes, list_service
+from weftline.technologies.infiniband.levels import find_level
 from weftline.technologies.infiniband.managers import list_managers
 from weftline.technologies.infiniband.tables import make_table
 
@@ -69,10 +70,10 @@ def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes:
         fabric=fabric.name,
         forwarding=ForwardingIntent(table=make_table(fabric, addresses, routes, plane)),
         manager=list_managers(design, fabric, addresses, plane),
-        service=make_service(design, fabric, addresses, plane),
         isolation=isolate(design, fabric, addresses, plane),
         keys=_list_keys(fabric, addresses, plane),
-        notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER),
+        service=list_service(design, fabric, addresses, routes, plane),
+        notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER, *list_notes(routes)),
     )
 
 

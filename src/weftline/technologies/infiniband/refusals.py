@@ -162,7 +162,10 @@ def _judge_lanes(design: ResolvedSpec) -> Iterator[Problem]:
     used = max((one.vl for one in classes), default=0) + 1
     if used > MAX_LANES:
         return  # said of the class
-    where = design.places.get("infiniband.qos")
+    what, where = "the classes use", design.places.get("infiniband.qos")
+    routing = design.spec.routing
+    if routing.engine == "layered" and routing.lanes != "auto" and routing.lanes > used:
+        used, what, where = routing.lanes, "routing.lanes allows", design.places.get("routing.lanes")
     unknown: list[str] = []
     caps: Mapping[str, int | None] = {
         f"NIC {design.host.nic}": design.nic.data_lanes,
@@ -172,10 +175,10 @@ def _judge_lanes(design: ResolvedSpec) -> Iterator[Problem]:
         if cap is None:
             unknown.append(name)
         elif used > cap:
-            message = f"the classes use {used} lanes (vl 0 to {used - 1}), and ports of {name} have {cap} (VLCap)"
+            message = f"{what} {used} lanes (vl 0 to {used - 1}), and ports of {name} have {cap} (VLCap)"
             yield Problem("capability.lanes", message, f"use vl 0 to {cap - 1}", where)
     if unknown and used > ASSUMED_LANES:
-        message = f"the classes use {used} lanes; how many ports of {unknown[0]} have (VLCap) is unknown"
+        message = f"{what} {used} lanes; how many ports of {unknown[0]} have (VLCap) is unknown"
         hint = "look with smpquery portinfo (VLCap), and state data_lanes in parts"
         yield Problem("capability.lanes", message, hint, where, severity="warning")
 
