@@ -49,7 +49,8 @@ def render_design(technology: str, kind: str = "rail-optimised", *, engine: str 
     fabric = build_fabric(design)
     assert isinstance(fabric, Fabric), fabric
     addresses = chosen.assign(design, fabric)
-    routes = compute_routes(fabric, engine or chosen.engine, to_switches=chosen.routes_to_switches)
+    paths = 1 << addresses.multipath_bits
+    routes = compute_routes(fabric, engine or chosen.engine, to_switches=chosen.routes_to_switches, paths=paths)
     intents = chosen.intents(design, fabric, addresses, routes)
     vendors = tuple(VENDORS[name] for name in chosen.vendors)
     artifacts = render(intents, vendors, of=routes.digest)

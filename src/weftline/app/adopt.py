@@ -8,20 +8,20 @@ from pathlib import Path
 from weftline.adopt import build_fabric, compare, read_discovery, read_programmed
 from weftline.app.build import build
 from weftline.app.check import check, problems_error
+from weftline.app.choose import RULES, choose_routes
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.ibnl import read_systems
-from weftline.app.pipeline import MAX_HOPS, Progress, silent
+from weftline.app.pipeline import Progress, silent
 from weftline.app.workspace import SUFFIXES
-from weftline.errors import ArtifactError, CapabilityError, Place, Problem
+from weftline.errors import ArtifactError, Place, Problem
 from weftline.formats import ibdm_topo
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Adoption, Tables
 from weftline.model.difference import Difference
 from weftline.model.fabric import Fabric
-from weftline.model.proof import ProofReport, ProofRules
+from weftline.model.proof import ProofReport
 from weftline.model.routes import Routes
 from weftline.prove import prove
-from weftline.route import compute_routes
 
 MAX_DUMP_BYTES = 512 * 1024 * 1024
 
@@ -71,16 +71,18 @@ def adopt(
         found = read_programmed(files, fabric, adoption.addresses)
         if isinstance(found, tuple):
             raise problems_error(found)
-        routes, reason, unseen = found.routes, tell_tables(found), found.unseen
-        problems = found.problems
-    else:
-        progress("computing routes", None)
-        routes, reason = choose_routes(fabric, engine)
-        problems, unseen = (), ""
-    progress("proving the claims", None)
-    rules = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
-    report = prove(fabric, routes, rules, None, unseen)
-    return Adopted(dump, adoption, routes, bool(tables), reason, adoption.problems + problems, report)
+        progress("proving the claims", None)
+        report = prove(fabric, found.routes, RULES, None, found.unseen)
+        problems = adoption.problems + found.problems
+        return Adopted(
+            dump, adoption, found.routes, are_programmed=True, engine_reason=tell_tables(found), problems=problems,
+            report=report,
+        )  # fmt: skip
+    chosen = choose_routes(fabric, engine, 1 << adoption.addresses.multipath_bits, progress)
+    return Adopted(
+        dump, adoption, chosen.routes, are_programmed=False, engine_reason=chosen.reason, problems=adoption.problems,
+        report=chosen.report,
+    )  # fmt: skip
 
 
 def diff(declared: Path, discovered: Path, progress: Progress = silent, ibnl: Path | None = None) -> Compared:
@@ -134,14 +136,3 @@ def tell_tables(tables: Tables) -> str:
     if tables.routes.paths > 1:
         text += f"; each of the {tables.routes.paths} LIDs of a port is a path of its own"
     return text
-
-
-def choose_routes(fabric: Fabric, engine: str) -> tuple[Routes, str]:
-    """Take the named engine, or the first that can route this fabric."""
-    if engine != "auto":
-        return compute_routes(fabric, engine, to_switches=True), f"computed by {engine}, as asked"
-    try:
-        return compute_routes(fabric, "fat-tree", to_switches=True), "computed by fat-tree; no tables were given"
-    except CapabilityError as error:
-        routes = compute_routes(fabric, "updown", to_switches=True)
-        return routes, f"computed by updown, since fat-tree cannot: {error.message}; no tables were given"

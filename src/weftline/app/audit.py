@@ -11,15 +11,15 @@ from pathlib import Path
 from weftline.adopt import build_fabric, find_adaptive, read_programmed
 from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.survey import read_survey
-from weftline.app.adopt import choose_routes, tell_tables
+from weftline.app.adopt import tell_tables
+from weftline.app.choose import RULES, choose_routes
 from weftline.app.configured import judge_configuration
 from weftline.app.files import is_folder, read_bytes
-from weftline.app.pipeline import MAX_HOPS, Progress, run_to_routes, silent
+from weftline.app.pipeline import Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, UsageError, WeftlineError
 from weftline.model.adoption import Adoption
 from weftline.model.audit import AuditInput, Declared, Judged
 from weftline.model.finding import Control, Finding, FindingSeverity, Topic
-from weftline.model.proof import ProofRules
 from weftline.model.survey import Survey
 from weftline.prove import prove
 from weftline.technologies import TECHNOLOGIES
@@ -29,7 +29,6 @@ MAX_TOTAL_BYTES = 2**30
 """Bytes of all files together."""
 MAX_FILES = 10_000
 MAX_DEPTH = 4
-RULES = ProofRules(required=("reach", "deadlock"), balance_threshold=1.0, max_hops=MAX_HOPS)
 SEVERITIES: tuple[FindingSeverity, ...] = ("critical", "warning", "note")
 
 
@@ -179,13 +178,11 @@ def _propose(adoption: Adoption | None, progress: Progress) -> Judged | None:
     """Compute and prove tables of ours, to hold those that run against."""
     if adoption is None:
         return None
-    progress("computing tables to compare with", None)
     try:
-        routes, reason = choose_routes(adoption.fabric, "auto")
+        chosen = choose_routes(adoption.fabric, "auto", 1 << adoption.addresses.multipath_bits, progress)
     except WeftlineError:
         return None
-    progress("proving the tables to compare with", None)
-    return Judged(routes, reason, prove(adoption.fabric, routes, RULES))
+    return Judged(chosen.routes, chosen.reason, chosen.report)
 
 
 def _declare(declaration: Path, progress: Progress) -> Declared:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.adopt import place_states
-from weftline.app.adopt import choose_routes, read_adoption
+from weftline.app.adopt import read_adoption
 from weftline.app.build import build
 from weftline.app.check import check
+from weftline.app.choose import choose_routes
 from weftline.app.files import is_folder
 from weftline.app.pipeline import MAX_HOPS, Progress, compute, silent
 from weftline.app.workspace import FOLDER, SUFFIXES, open_place
@@ -26,6 +27,7 @@ from weftline.model.lab import EngineRun, Lab, LabDesign, LabSubnet
 from weftline.model.proof import Proof, ProofReport, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import prove
+from weftline.route import compute_routes
 from weftline.technologies.infiniband.addresses import number
 
 TECHNOLOGY = "infiniband"
@@ -109,8 +111,10 @@ def judge_engines(place: Path, wanted: Wanted, progress: Progress = silent) -> E
         technology, fabric, addresses = TECHNOLOGY, adoption.fabric, adoption.addresses
         if not addresses.node_id.any():  # a plan of systems names no device; a lab needs GUIDs to tell them apart
             addresses = number(fabric)
+        chosen = choose_routes(fabric, "auto")
+        reason = chosen.reason
         begin = time.monotonic()
-        routes, reason = choose_routes(fabric, "auto")
+        routes = compute_routes(fabric, chosen.routes.engine, to_switches=True)
     seconds = time.monotonic() - begin
     lab = _choose_lab(technology)
     engines = tuple(judge_fabric(lab, fabric, addresses, wanted, work_folder(place), progress))

@@ -62,19 +62,21 @@ def compute(built: Built) -> Routed:
     routing = built.checked.design.spec.routing
     addresses = design.assign(built.checked.design, built.fabric)
     engines = design.engines if routing.engine == "auto" else (routing.engine,)
-    return Routed(built, addresses, _first_routes(built, engines))
+    return Routed(built, addresses, _first_routes(built, engines, 1 << addresses.multipath_bits))
 
 
-def _first_routes(built: Built, engines: tuple[str, ...]) -> Routes:
-    """Compute routes with the first engine whose shape the fabric has."""
+def _first_routes(built: Built, engines: tuple[str, ...], paths: int) -> Routes:
+    """Compute routes with the first engine whose shape the fabric has; ``paths`` are the addresses of an endpoint."""
     routing = built.checked.design.spec.routing
     to_switches = built.checked.technology.design.routes_to_switches
     lanes = _allowed_lanes(built.checked.design) if ENGINES[engines[0]].takes_lanes or routing.lanes != "auto" else None
     try:
-        return compute_routes(built.fabric, engines[0], to_switches=to_switches, roots=routing.roots, lanes=lanes)
+        return compute_routes(
+            built.fabric, engines[0], to_switches=to_switches, roots=routing.roots, lanes=lanes, paths=paths
+        )
     except (CapabilityError, SpecError) as error:
         if error.code in NOT_ITS_SHAPE and engines[1:]:
-            return _first_routes(built, engines[1:])
+            return _first_routes(built, engines[1:], paths)
         error.where = error.where or _routing_place(built, error.code)
         raise
 

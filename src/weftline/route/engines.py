@@ -74,12 +74,19 @@ ENGINES: Mapping[str, Engine] = MappingProxyType({engine.name: engine for engine
 
 
 def compute_routes(
-    fabric: Fabric, engine: str, *, to_switches: bool, roots: tuple[str, ...] = (), lanes: int | None = None
+    fabric: Fabric,
+    engine: str,
+    *,
+    to_switches: bool,
+    roots: tuple[str, ...] = (),
+    lanes: int | None = None,
+    paths: int = 1,
 ) -> Routes:
     """Compute the tables of every switch towards every endpoint port, and towards every switch where asked.
 
     ``roots`` are names of switches, for the engines that take roots; empty: the top tier. ``lanes`` are the data lanes
-    that an engine which takes several may use; None: as many as devices usually have. Raises ``SpecError`` for an
+    that an engine which takes several may use; None: as many as devices usually have. ``paths`` are the addresses that
+    each endpoint answers to; they lead over different uplinks as far as there are any. Raises ``SpecError`` for an
     unknown engine or root, ``CapabilityError`` where the engine does not suit the fabric.
     """
     record = ENGINES.get(engine)
@@ -91,9 +98,9 @@ def compute_routes(
     if lanes is not None and not record.takes_lanes:
         raise SpecError("spec.lanes-not-used", f"engine {engine} uses one lane", "leave out the lanes, or use layered")
     switches = len(fabric.switch_node)
-    check_size(switches, len(fabric.endpoint_port) + (switches if to_switches else 0))
+    check_size(switches, len(fabric.endpoint_port) * paths + (switches if to_switches else 0))
     graph = read_graph(fabric)
-    goals = read_destinations(fabric, to_switches=to_switches)
+    goals = read_destinations(fabric, to_switches=to_switches, paths=paths)
     tables = record.function(fabric, graph, goals, Wishes(rows, lanes))
     return Routes(
         fabric_digest=fabric.digest,
@@ -106,4 +113,5 @@ def compute_routes(
         member_ptr=tables.member_ptr,
         member_port=tables.member_port,
         lanes=tables.lanes,
+        destination_path=goals.path if paths > 1 else None,
     )

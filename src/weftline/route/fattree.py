@@ -17,9 +17,10 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> T
 
     The destination at place ``p`` of the ``s`` places of a leaf is sent up by cable ``p * u // s`` of the ``u``
     uplinks of every leaf; under its spine its place is that of the cable it comes down by, and spines send up by the
-    same rule. So a destination owns one cable per tier, and every shift loads a full 1:1 tree by one. Endpoints on
-    two different spines have no route to each other: it would go down and then up. E. Zahavi,
-    "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real Life Fat Trees", 2010.
+    same rule. So a destination owns one cable per tier, and every shift loads a full 1:1 tree by one. The further
+    addresses of a port come by other uplinks of the leaf, evenly apart. Endpoints on two different spines have no route
+    to each other: it would go down and then up. E. Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift
+    Permutations on Real Life Fat Trees", 2010.
     """
     trees = recover_trees(fabric, graph)
     groups = list_port_groups(fabric)
@@ -50,23 +51,27 @@ def _choose_cables(fabric: Fabric, trees: Trees, goals: Destinations) -> tuple[I
     reached = np.flatnonzero(goals.home != NIL).astype(np.int32)
     home = goals.home[reached]
     tree, level = trees.tree[home], trees.level[home]
-    place, places = _find_places(fabric, trees, goals, reached)
+    place, places, path = *_find_places(fabric, trees, goals, reached), goals.path[reached]
     parallel, trunk = np.maximum(trees.leaf_parallel[tree], 1), np.maximum(trees.core_parallel[tree], 1)
     uplinks = _most_uplinks(trees, 0)[tree]
     spine_uplinks = _most_uplinks(trees, 1)[tree]
     on_leaf, on_core = level == 0, level == 2
+    # Each path index alone is a rotation of the position rule, so it carries every shift as the base does.
+    stride = np.maximum(uplinks // goals.paths, 1)
     leaf_up = np.where(
         on_leaf,
-        (place * uplinks // places) % np.maximum(uplinks, 1),
-        trees.position[home] * parallel + place % parallel,
+        (place * uplinks // places + path * stride) % np.maximum(uplinks, 1),
+        trees.position[home] * parallel + (place + path) % parallel,
     )
+    # Where a leaf has fewer uplinks than a port has addresses, the spines tell the rest apart.
+    turns = np.where(on_leaf, path // np.maximum(uplinks, 1), path)
     spine_down = np.where(on_leaf, trees.index[home] * parallel + leaf_up % parallel, 0)
     spine_places = np.maximum(trees.pod_leaves[tree] * parallel, 1)
     spine_place = np.where(on_leaf, spine_down, spine_places + place)
     spine_up = np.where(
         on_core,
-        trees.index[home] * trunk + place % trunk,
-        (spine_place * spine_uplinks // spine_places) % np.maximum(spine_uplinks, 1),
+        trees.index[home] * trunk + (place + path) % trunk,
+        (spine_place * spine_uplinks // spine_places + turns) % np.maximum(spine_uplinks, 1),
     )
     core_down = np.where(on_core, 0, trees.pod[home] * trunk + spine_up % trunk)
     columns: list[I32] = []
@@ -82,6 +87,7 @@ def _find_places(fabric: Fabric, trees: Trees, goals: Destinations, reached: I32
 
     The places of a tree are the hosts of its fullest leaf. Switches count further by their row, so that they spread.
     """
+    everything, reached = reached, reached[goals.path[reached] == 0]
     home, kind = goals.home[reached], fabric.node_kind[goals.node[reached]].astype(np.int32)
     place = rank_within(home, kind, goals.home_port[reached], reached).astype(np.int64)
     is_switch = kind == NodeKind.SWITCH
@@ -89,7 +95,8 @@ def _find_places(fabric: Fabric, trees: Trees, goals: Destinations, reached: I32
     hosts = _most_per_leaf(trees, home[kind == NodeKind.HOST])
     some = _most_per_leaf(trees, home[~is_switch])
     places = np.maximum(np.where(hosts > 0, hosts, some), 1)[trees.tree[home]]
-    return place, places
+    at = np.searchsorted(reached, goals.base[everything])
+    return place[at], places[at]
 
 
 def _most_per_leaf(trees: Trees, homes: I32) -> I64:

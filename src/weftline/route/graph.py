@@ -51,6 +51,15 @@ class Destinations:
     """Row of the switch that the destination hangs on, or is; NIL where a port is dark or its peer is no switch."""
     home_port: I32
     """The switch port that delivers; NIL for a switch and where there is no home."""
+    path: I32
+    """Which of its port's addresses it is; 0 for the base. Further addresses come last."""
+    base: I32
+    """The destination of the same port and path 0; itself for most."""
+
+    @property
+    def paths(self) -> int:
+        """Count the addresses of an endpoint."""
+        return int(self.path.max(initial=0)) + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +97,11 @@ def read_graph(fabric: Fabric) -> SwitchGraph:
     )
 
 
-def read_destinations(fabric: Fabric, *, to_switches: bool) -> Destinations:
-    """List the destinations: every endpoint port in host-then-rail order, then the switches if asked for."""
+def read_destinations(fabric: Fabric, *, to_switches: bool, paths: int = 1) -> Destinations:
+    """List the destinations: every endpoint port in host-then-rail order, then the switches if asked for.
+
+    Then come the further addresses of the endpoint ports, path by path, where each has ``paths`` of them.
+    """
     port = fabric.endpoint_port
     peer = fabric.port_peer[port]
     home = np.where(peer == NIL, NIL, fabric.switch_row[fabric.port_node[peer]]).astype(np.int32)
@@ -101,7 +113,10 @@ def read_destinations(fabric: Fabric, *, to_switches: bool) -> Destinations:
         node = np.concatenate((node, fabric.switch_node))
         port, home_port = np.concatenate((port, nil)), np.concatenate((home_port, nil))
         home = np.concatenate((home, np.arange(switches, dtype=np.int32)))
-    return Destinations(node=node.copy(), port=port.copy(), home=home, home_port=home_port)
+    ends, first = len(fabric.endpoint_port), len(node)
+    base = np.concatenate((np.arange(first), np.tile(np.arange(ends), paths - 1))).astype(np.int32)
+    path = np.concatenate((np.zeros(first), np.repeat(np.arange(1, paths), ends))).astype(np.int32)
+    return Destinations(node[base], port[base], home[base], home_port[base], path, base)
 
 
 def list_port_groups(fabric: Fabric) -> PortGroups:

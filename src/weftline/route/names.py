@@ -14,6 +14,8 @@ from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.routes import Routes
 
 _LONGEST = 200
+_PATH_DIGITS = 3
+"""Digits of the number of an address: LMC is at most 7. IBTA vol 1, 4.1.3."""
 _PORT = re.compile(r"(?:nic)?([0-9]{1,9})(?:p([0-9]{1,9}))?")
 
 
@@ -53,10 +55,11 @@ def find_destination(fabric: Fabric, routes: Routes, text: str) -> int:
         if not len(found):
             raise _unknown(text, "destination", "the tables of this technology lead to endpoints, not to switches")
     else:
-        end, _, path = text.strip().partition("+")
-        is_path = routes.path == (int(path) if path.isdecimal() and len(path) <= 3 else 0)
+        end, plus, path = text.strip().partition("+")
+        is_number = path.isdecimal() and len(path) <= _PATH_DIGITS
+        is_path = routes.path == (int(path) if is_number else 0)
         found = np.flatnonzero((routes.destination_port == find_endpoint(fabric, end)) & is_path)
-        if not len(found) or (path and not path.isdecimal()):
+        if not len(found) or (plus and not is_number):
             raise _unknown(text, "destination", "the tables do not know this endpoint")
     return int(found[0])
 

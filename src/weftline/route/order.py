@@ -64,7 +64,7 @@ def order_switches(graph: SwitchGraph, goals: Destinations, roots: I32) -> Order
         order=order,
         sequence=sequence,
         component_ptr=component_ptr,
-        divisor=_find_divisors(height, slots, len(ordinal)),
+        divisor=_find_divisors(height, slots, int(np.count_nonzero(goals.path == 0))),
         slots=slots,
         edge_slot=edge_slot,
         ordinal=ordinal,
@@ -143,7 +143,8 @@ def _choose_tops(graph: SwitchGraph, rank: I32, rooted: Whole | np.ndarray, fail
 def _count_destinations(graph: SwitchGraph, goals: Destinations) -> I32:
     """Number destinations by home, then by port, endpoints before switches; those without a home come last.
 
-    Homes that share their first neighbour, as the leaves of a pod do, follow each other.
+    Homes that share their first neighbour, as the leaves of a pod do, follow each other. A further address of a port
+    has the number of a neighbour, so that it comes another way.
     """
     last = np.iinfo(np.int32).max
     joined = np.flatnonzero(np.diff(graph.edge_ptr))
@@ -152,9 +153,10 @@ def _count_destinations(graph: SwitchGraph, goals: Destinations) -> I32:
     home = np.where(goals.home == NIL, last, goals.home)
     neighbour = np.where(goals.home == NIL, last, first_neighbour[goals.home])
     by_home = np.lexsort((goals.home_port, home, neighbour, goals.port == NIL))
-    ordinal = np.empty(len(by_home), dtype=np.int32)
+    by_home = by_home[goals.path[by_home] == 0]
+    ordinal = np.empty(len(goals.home), dtype=np.int32)
     ordinal[by_home] = np.arange(len(by_home), dtype=np.int32)
-    return ordinal
+    return ordinal[goals.base] + goals.path
 
 
 def _measure_height(graph: SwitchGraph, rank: I32, components: int) -> I32:

@@ -77,7 +77,7 @@ def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = ()) 
             f"the tables of engine {routes.engine} name sets of ports, and only tables of single ports are repaired",
             "choose engine fat-tree or updown",
         )
-    goals = read_destinations(fabric, to_switches=len(routes.destination_node) > len(fabric.endpoint_port))
+    goals = read_destinations(fabric, to_switches=bool(np.any(routes.destination_port == NIL)), paths=routes.paths)
     rows = find_roots(fabric, roots)
     return Standing(fabric, routes, goals, groups, order_switches(read_graph(fabric), goals, rows), rows)
 
@@ -199,7 +199,7 @@ def find_live(standing: Standing, cut: Fabric) -> tuple[U8, U8]:
 
 def _route_anew(standing: Standing, cut: Fabric, graph: SwitchGraph) -> GroupTable:
     """Compute all tables for what is left, and name their ports by the groups of the whole fabric."""
-    goals = read_destinations(cut, to_switches=len(standing.goals.port) > len(cut.endpoint_port))
+    goals = read_destinations(cut, to_switches=bool(np.any(standing.goals.port == NIL)), paths=standing.goals.paths)
     roots: Whole = standing.roots
     made = route_updown(cut, graph, goals, roots.astype(np.int32))
     table = np.full_like(standing.routes.group, no_route(standing.routes.group))

@@ -157,10 +157,11 @@ def test_tables_forward_as_the_routes_say(options: dict[str, Any]) -> None:
         assert forwarding.table is not None
         ports = [int(p) for p in fabric.endpoint_port if fabric.port_plane[p] == plane]
         for target in ports[1:]:
-            column = int(np.flatnonzero(made.routes.destination_port == target)[0])
-            path = trace_path(fabric, made.routes, ports[0], column)
-            nodes = [hop.node for hop in path.hops if hop.node in forwarding.table.switch_name]
-            for offset in range(2**addresses.multipath_bits):
+            columns = np.flatnonzero(made.routes.destination_port == target).tolist()
+            assert len(columns) == 2**addresses.multipath_bits
+            for offset, column in enumerate(columns):
+                path = trace_path(fabric, made.routes, ports[0], column)
+                nodes = [hop.node for hop in path.hops if hop.node in forwarding.table.switch_name]
                 lid = int(addresses.port_address[target]) + offset
                 assert follow(fabric, forwarding.table, ports[0], lid) == [*nodes, fabric.port_name(target)]
 

@@ -27,7 +27,9 @@ def make_table(fabric: Fabric, addresses: Addresses, routes: Routes, plane: int)
     narrow = np.empty((len(rows), len(columns)), dtype=np.uint8)
     for index, row in enumerate(rows):
         narrow[index] = _fill_row(fabric, routes, int(row), columns)
-    address, spread = _spread(base, routes.destination_port[columns] != NIL, addresses.multipath_bits)
+    # Routes that know one path only lead all addresses of a port the same way.
+    bits = addresses.multipath_bits if routes.destination_path is None else 0
+    address, spread = _spread(base, routes.destination_port[columns] != NIL, bits)
     nodes = fabric.switch_node[rows]
     return ForwardingTable(
         switch_id=addresses.node_id[nodes],
@@ -42,6 +44,7 @@ def _list_destinations(fabric: Fabric, addresses: Addresses, routes: Routes, pla
     port = routes.destination_port
     is_endpoint = port != NIL
     of_endpoint = np.where(is_endpoint, addresses.port_address[port], NIL)
+    of_endpoint = np.where(of_endpoint > 0, of_endpoint + routes.path, of_endpoint)
     lid = np.where(is_endpoint, of_endpoint, addresses.node_address[routes.destination_node])
     home = np.where(is_endpoint, fabric.port_plane[port], fabric.node_plane[routes.destination_node])
     columns = np.flatnonzero((home == plane) & (lid > 0)).astype(np.int64)
