@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import lru_cache
 
 from weftline.formats import partitions_conf
 from weftline.kernels.column import NIL
@@ -11,7 +12,7 @@ from weftline.model.addresses import Addresses
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.isolation import Groups, IsolatedEnd, IsolationTables, Owners
-from weftline.model.partitions import FULL, KEY, KeyTable, PartitionFile
+from weftline.model.partitions import FULL, KEY, KeySubnet, KeyTable, PartitionFile
 from weftline.vendors.opensm.prediction import PartitionOptions, Prediction, predict
 from weftline.vendors.opensm.subnet import describe_subnet, lit_endpoints, place_facing
 from weftline.vendors.opensm.writing import NAME
@@ -36,8 +37,9 @@ def observe_isolation(artifacts: ArtifactSet, fabric: Fabric, addresses: Address
         file = _read(files.get(PARTITIONS))
         digests += [f"{name}:{item.digest}" for name, item in files.items() if name.startswith((PARTITIONS, OPTIONS))]
         options = PartitionOptions.read(_read_options(files))
-        prediction = predict(file, describe_subnet(fabric, addresses, plane), options)
-        ends.extend(_list_ends(fabric, addresses, plane, owners, prediction))
+        subnet = describe_subnet(fabric, addresses, plane)
+        prediction = predict(file, subnet, options)
+        ends.extend(_list_ends(fabric, addresses, plane, owners, (subnet, prediction)))
         doubts.extend(_doubt(f"subnet-{plane + 1}", file, prediction))
         causes.extend(_blame(f"subnet-{plane + 1}", file))
     cause = causes[0] if causes else ""
@@ -62,9 +64,10 @@ def _read_options(files: dict[str, Artifact]) -> dict[str, str]:
 
 
 def _list_ends(
-    fabric: Fabric, addresses: Addresses, plane: int, owners: Owners, prediction: Prediction
+    fabric: Fabric, addresses: Addresses, plane: int, owners: Owners, predicted: tuple[KeySubnet, Prediction]
 ) -> Iterator[IsolatedEnd]:
-    by_guid = {end.guid: end for end in describe_subnet(fabric, addresses, plane).ends}
+    subnet, prediction = predicted
+    by_guid = {end.guid: end for end in subnet.ends}
     for port in lit_endpoints(fabric, plane):
         end = by_guid[int(addresses.port_id[port])]
         facing = place_facing(fabric, addresses, port)
@@ -83,10 +86,14 @@ def _list_ends(
 
 def read_groups(table: KeyTable | None, plane: int = 0) -> Groups | None:
     """Split the keys of a table by their membership bit; the same key of another plane is another group."""
-    if table is None:
-        return None
-    full = frozenset(plane << 16 | key & KEY for key in table.held if key & FULL)
-    return Groups(full, frozenset(plane << 16 | key & KEY for key in table.held) - full)
+    return None if table is None else _split(table.keys, plane)
+
+
+@lru_cache(maxsize=4096)
+def _split(keys: tuple[int, ...], plane: int) -> Groups:
+    """Split once what thousands of ports hold alike."""
+    full = frozenset(plane << 16 | key & KEY for key in keys if key & FULL and key & KEY)
+    return Groups(full, frozenset(plane << 16 | key & KEY for key in keys if key & KEY) - full)
 
 
 def _doubt(device: str, file: PartitionFile | None, prediction: Prediction) -> Iterator[str]:

@@ -53,10 +53,12 @@ def _sum_up(findings: list[Finding], keyed: Keyed, proof: Proof | None) -> str:
         return worst.message
     if not keyed.tables and not keyed.predicted:
         return "No file says which partitions a port is in."
-    known = count(sum(keyed.table(port) is not None for port, _ in keyed.facing()), "host port")
+    known = f"the tables of {count(sum(port in keyed.tables for port, _ in keyed.facing()), 'host port')} were read"
+    if not keyed.tables:
+        known = "what the partition file would program was judged"
     if proof is not None and proof.verdict is Verdict.PROVED:
-        return f"tenants meet in no partition; the tables of {known} were judged"
-    return f"the tables of {known} were judged"
+        return f"tenants meet in no partition; {known}"
+    return f"partition tables: {known}"
 
 
 def _tell(proof: Proof) -> Finding:
@@ -287,10 +289,12 @@ def _judge_groups(source: AuditInput, keyed: Keyed) -> Iterator[Finding]:
 
 def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterator[Unjudged]:
     pairs = list(keyed.facing())
-    unknown = sum(read_groups(keyed.table(port)) is None for port, _ in pairs)
-    walls = sum(read_groups(keyed.table(peer)) is None for _, peer in pairs)
+    unknown = sum(read_groups(keyed.tables.get(port)) is None for port, _ in pairs)
+    walls = sum(read_groups(keyed.tables.get(peer)) is None for _, peer in pairs)
     if unknown or walls:
         words = f"Which keys do {unknown:,} of {len(pairs):,} host ports hold, and {walls:,} switch ports before them?"
+        if keyed.predicted:
+            words += " The partition file says what they should hold."
         yield Unjudged(words, TABLES, ("TEN-01", "TEN-02", "TEN-04"))
     if any(None in keyed.enforcement(peer) for _, peer in pairs):
         yield Unjudged("Do the switch ports that face hosts enforce partitions?", ENFORCEMENT, ("TEN-03",))
