@@ -221,3 +221,27 @@ def test_programmed_tables(ties: str, broken: bool, rule: str, verdict: str, ado
     source = replace(given(adoption), programmed=Judged(routes, "of a test", report))
     found = {topic.key: topic for topic in OBSERVATION.judge(source)}[rule.partition(".")[2]]
     assert (rules(found), found.verdict) == ([rule], verdict)
+
+
+@pytest.mark.parametrize(
+    ("lanes", "words"),
+    [
+        ((), "judged as on one lane"),
+        ([0] * 16, ""),
+        ([0, 1] * 8, "judged as on one lane; ports map service levels to 2 lanes"),
+        ([0, *[15] * 15], ""),
+    ],
+)
+def test_a_circle_on_one_lane_may_be_broken_by_levels(lanes: list[int], words: str) -> None:
+    world = ring(4, hosts=2)
+    routes = clockwise_routes(world, 4, ties="clockwise")
+    facts = (LaneFact(1, 1, 2, tuple(lanes), HERE),) if lanes else ()
+    report = prove(world, routes, ProofRules())
+    topic = routing.judge_deadlock(replace(given(lanes=facts), programmed=Judged(routes, "of a test", report)))
+    assert topic.verdict == "bad"
+    assert bool(topic.unjudged) == bool(words)
+    assert topic.summary.endswith(words)
+    assert all("NCCL_IB_SL" in one.needs for one in topic.unjudged)
+    free = clockwise_routes(world, 4, ties="opposite")
+    proved = Judged(free, "of a test", prove(world, free, ProofRules()))
+    assert routing.judge_deadlock(replace(given(lanes=facts), programmed=proved)).unjudged == ()

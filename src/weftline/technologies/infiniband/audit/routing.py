@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weftline.kernels.column import NIL
@@ -10,6 +12,12 @@ from weftline.model.finding import Finding, FindingSeverity, Topic, Unjudged
 from weftline.model.proof import Proof, Verdict
 
 TABLES = "dump_fts > lfts.txt (or ibdiagnet --routing, for ibdiagnet2.fdbs and ibdiagnet2.far)"
+LEVELS = (
+    "the service level of each path (saquery PR --src-to-dst A:B) and what programs take: those that ask for no path, "
+    "as NCCL with NCCL_IB_SL, are on one level"
+)
+MANAGEMENT = 15
+"""Lane of a service level that is dropped. IBTA vol 1, 7.6.6."""
 _RULE = {"reach": "routing.reach", "deadlock": "routing.deadlock", "balance": "routing.balance"}
 _NEXT = {
     "reach": "weftline adopt DUMP shows tables that reach every pair; a heavy sweep may mend what a fault left behind",
@@ -24,8 +32,18 @@ def judge_reach(source: AuditInput) -> Topic:
 
 
 def judge_deadlock(source: AuditInput) -> Topic:
-    """Whether packets can wait for each other in a circle."""
-    return _judge(source, "deadlock", "Credit loops", "Can packets wait for each other in a circle?", "critical")
+    """Whether packets can wait for each other in a circle, as if all were on one lane.
+
+    A proof on one lane holds on any: a circle of lanes would be a circle of their links too. A circle on one lane may
+    be broken by service levels, which programs choose and no dump shows.
+    """
+    topic = _judge(source, "deadlock", "Credit loops", "Can packets wait for each other in a circle?", "critical")
+    lanes = {lane for part in source.survey.parts for fact in part.lanes for lane in fact.lanes if lane != MANAGEMENT}
+    if topic.verdict != "bad" or len(lanes) == 1:
+        return topic
+    known = f"; ports map service levels to {len(lanes)} lanes" if lanes else ""
+    asked = Unjudged("Do service levels keep packets of the circle on different lanes?", LEVELS)
+    return replace(topic, summary=f"{topic.summary}; judged as on one lane{known}", unjudged=(*topic.unjudged, asked))
 
 
 def judge_balance(source: AuditInput) -> Topic:
