@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,10 +59,7 @@ def read_steps(block: str) -> list[Step]:
 
 def prepare(folder: Path, page: str) -> None:
     """Lay out what the commands of a page find: the examples, and blocks that begin with a file name."""
-    (folder / "examples").mkdir()
-    for example in (ROOT / "examples").iterdir():
-        if example.is_file():
-            (folder / "examples" / example.name).write_bytes(example.read_bytes())
+    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns(".*", "__pycache__"))
     for block in NAMED.finditer(page):
         (folder / block[2]).write_text(block[1], encoding="utf-8")
 

@@ -107,9 +107,9 @@ def test_same_dumps_same_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("severity", "status"), [("critical", 0), ("warning", 2), ("never", 0), ("note", 2)])
 def test_fail_on(severity: str, status: int, tmp_path: Path) -> None:
-    place = copy(tmp_path, "ibnetdiscover.txt")
-    shutil.copyfile(LAB / "dump_fts.txt", place / "dump_fts.txt")
-    shutil.copyfile(LAB / "dump_fts.txt", place / "dump_fts_again.txt")
+    place = copy(tmp_path, "ibnetdiscover.txt", "dump_fts.txt")
+    dump = (place / "ibnetdiscover.txt").read_text(encoding="utf-8").replace("4xHDR", "2xHDR", 1)
+    (place / "ibnetdiscover.txt").write_text(dump, encoding="utf-8")
     ran = run("audit-fabric", place, "--out", tmp_path / "out", "--fail-on", severity)
     assert ran.status == status
 
@@ -163,3 +163,19 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     place = copy(tmp_path, "ibnetdiscover.txt")
     (place / "ibnetdiscover.txt").chmod(stat.S_IWUSR)
     assert run("audit-fabric", place, "--out", tmp_path / "out").status == 1
+
+
+def test_the_example_names_crossed_cables_and_the_careless_edit(tmp_path: Path) -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    ran = run("audit-fabric", examples / "hall-2", "--against", examples / "hall-2.yaml", "--json", "--out", tmp_path)
+    document = hold(ran.document, "audit")
+    assert ran.status == 2
+    found = {(f["rule"], f["subject"]) for topic in document["topics"] for f in topic["findings"]}
+    assert {
+        ("cabling.miswired", "host-0008/nic1~leaf-002/4"),
+        ("cabling.miswired", "host-0012/nic1~leaf-003/4"),
+        ("partition.default-full", "partition 0x7fff"),
+        ("partition.tenants-meet", "blue and red"),
+    } <= found
+    broken = {control["id"] for control in document["controls"] if control["verdict"] == "bad"}
+    assert broken == {"TEN-01", "TEN-02", "IBS-01", "IBS-02", "CFG-01"}

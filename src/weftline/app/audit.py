@@ -192,7 +192,10 @@ def _declare(declaration: Path, progress: Progress) -> Declared:
     checked = routed.built.checked
     find_owners = checked.technology.design.owners
     owners = None if find_owners is None else find_owners(checked.design, fabric)
-    return Declared(str(declaration), fabric, routed.addresses, fabric.tenant_name, owners=owners)
+    seats = checked.technology.design.seats
+    ports = [] if seats is None else [seats(checked.design, fabric, plane) for plane in range(fabric.planes)]
+    guids = tuple(int(routed.addresses.port_id[port]) for plane in ports for port in plane)
+    return Declared(str(declaration), fabric, routed.addresses, fabric.tenant_name, guids, owners)
 
 
 def _judge_controls(texts: dict[str, str], topics: tuple[Topic, ...]) -> tuple[Control, ...]:

@@ -33,6 +33,8 @@ class Design:
     """Who owns which endpoint; absent where the files keep no owners apart yet."""
     isolate: Callable[[ResolvedSpec, Fabric, Addresses], tuple[DeviceIntent, ...]] | None = None
     """The intents that keep owners apart, and nothing else of what the devices should do."""
+    seats: Callable[[ResolvedSpec, Fabric, int], tuple[int, ...]] | None = None
+    """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
 
     @property
     def engine(self) -> str:

@@ -7,6 +7,7 @@ from weftline.technologies.infiniband.addresses import assign
 from weftline.technologies.infiniband.audit import OBSERVATION
 from weftline.technologies.infiniband.intents import list_intents, list_isolation
 from weftline.technologies.infiniband.limits import count_problems
+from weftline.technologies.infiniband.managers import seat_managers
 from weftline.technologies.infiniband.owners import list_owners
 
 INFINIBAND = Technology(
@@ -20,6 +21,7 @@ INFINIBAND = Technology(
         vendors=("opensm", "host"),
         owners=list_owners,
         isolate=list_isolation,
+        seats=seat_managers,
     ),
     observation=OBSERVATION,
     transport=Transport(

@@ -19,6 +19,11 @@ LEVELS = (
 MANAGEMENT = 15
 """Lane of a service level that is dropped. IBTA vol 1, 7.6.6."""
 _RULE = {"reach": "routing.reach", "deadlock": "routing.deadlock", "balance": "routing.balance"}
+_OPEN = {
+    "reach": "the topology and the tables of one moment",
+    "deadlock": "the tables of one moment, and for lanes the service level tables beside them",
+    "balance": "tables that deliver every pair: see Reach",
+}
 _NEXT = {
     "reach": "weftline adopt DUMP shows tables that reach every pair; a heavy sweep may mend what a fault left behind",
     "deadlock": "choose an engine without loops: weftline lab engines DUMP shows what each engine of OpenSM would do",
@@ -65,7 +70,7 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
         return Topic(claim, title, "good", proof.statement, figures=figures)
     if proof.verdict is Verdict.UNKNOWN:
         return Topic(
-            claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, proof.statement),), figures=figures
+            claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, _OPEN[claim]),), figures=figures
         )
     summary = _summarise(proof) + _count_without_address(source, claim)
     finding = Finding(_RULE[claim], severity, source.programmed.routes.engine, summary, _NEXT[claim])
