@@ -15,10 +15,16 @@ import numpy as np
 import pytest
 
 from tests.designs import Rendered, render_design
-from weftline.formats import lft, topology
+from weftline.adopt import build_fabric, read_discovery, read_programmed
+from weftline.formats import lft, mcfdbs, slvl, topology
 from weftline.kernels.column import NIL
+from weftline.model.adoption import Adoption, Tables
+from weftline.model.discovery import Discovery
+from weftline.model.fabric import NodeKind
 from weftline.model.intent import NO_PORT
+from weftline.model.proof import ProofRules
 from weftline.model.spec import RoutingSection
+from weftline.prove import prove
 
 PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")
 PROGRAMS = ("opensm", "ibsim", "dump_fts", "smpquery")
@@ -122,6 +128,32 @@ def test_opensm_programs_what_was_rendered(lab: Lab) -> None:
     check_keys(lab)
     if shutil.which("ibdmchk") is not None and lab.made.addresses.multipath_bits == 0:
         check_dumps(lab)
+
+
+def test_every_form_of_its_dumps_says_the_same(lab: Lab) -> None:
+    """Let an engine of OpenSM's route, and read what it did in all the forms that it prints."""
+    lab.run("opensm", "-F", "opensm.conf", "-R", "updn", "-Q", "-o", "-f", "osm.log", "-e", "-D", "0x43")
+    discovery = read_discovery(lab.run("ibnetdiscover").encode(), "ibnetdiscover")
+    assert isinstance(discovery, Discovery)
+    found = build_fabric(discovery)
+    assert isinstance(found, Adoption)
+    files = [(name, (lab.folder / name).read_bytes()) for name in ("opensm.fdbs", "opensm-lfts.dump")]
+    files.append(("dump_fts.txt", lab.run("dump_fts").encode()))
+    read = [read_programmed(some, found.fabric, found.addresses) for some in (*([file] for file in files), files)]
+    tables = [item for item in read if isinstance(item, Tables)]
+    assert len(tables) == len(read)
+    assert not [problem for item in tables for problem in item.problems if problem.is_error]
+    assert len({item.routes.digest for item in tables}) == 1
+    routes = tables[0].routes
+    assert routes.paths == 2**lab.made.addresses.multipath_bits
+    report = prove(found.fabric, routes, ProofRules(required=("reach", "deadlock"), balance_threshold=99.0))
+    assert report.is_accepted, [proof.statement for proof in report.proofs]
+    lanes = slvl.parse((lab.folder / "opensm-sl2vl.dump").read_bytes(), "opensm-sl2vl.dump")
+    groups = mcfdbs.parse((lab.folder / "opensm.mcfdbs").read_bytes(), "opensm.mcfdbs")
+    assert not lanes.problems
+    assert not groups.problems
+    is_switch = found.fabric.node_kind == NodeKind.SWITCH
+    assert {int(guid) for guid in found.addresses.node_id[is_switch]} <= {fact.node for fact in lanes.lanes}
 
 
 def check_dumps(lab: Lab) -> None:

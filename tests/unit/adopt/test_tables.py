@@ -9,13 +9,17 @@ import pytest
 
 from tests.fabrics import make_fabric
 from tests.unit.adopt.dumps import number
+from tests.unit.adopt.tabled import write_fdbs
 from weftline.adopt import read_tables
 from weftline.errors import Problem
 from weftline.kernels.tables import DELIVERED, walk_pairs
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Tables
 from weftline.model.fabric import Fabric, NodeKind
+from weftline.model.proof import ProofRules, Verdict
 from weftline.model.routes import Routes, local_delivery, no_route
+from weftline.prove import prove
+from weftline.route import compute_routes
 
 TREE = make_fabric(hosts=16)
 ADDRESSES = number(TREE)
@@ -160,6 +164,50 @@ def test_unknown_lids_are_noted_and_alternative_ones_are_not() -> None:
     tables = read(more, TREE, spread)
     assert not tables.problems
     assert statuses(TREE, tables.routes) == [DELIVERED]
+
+
+def test_every_lid_of_a_port_is_a_path_of_its_own() -> None:
+    spread = replace(
+        ADDRESSES,
+        port_address=np.where(ADDRESSES.port_address > 0, ADDRESSES.port_address * 2, -1),
+        multipath_bits=1,
+    )
+    routes = compute_routes(TREE, "fat-tree", to_switches=True, paths=2)
+    text = write_fdbs(TREE, spread, routes)
+    tables = read(text, TREE, spread)
+    assert not tables.problems
+    assert tables.routes.paths == 2
+    rules = ProofRules(required=("reach", "deadlock", "balance"))
+    report = prove(TREE, tables.routes, rules)
+    assert report.is_accepted
+    assert report.proofs[0].detail["connected_pairs"] == 2 * 16 * 15
+    # The second LID of the last host loops between its leaf and a spine; its base LID is as good as before.
+    home = int(TREE.port_peer[TREE.endpoint_port[15]])
+    uplink = next(
+        port
+        for port in range(TREE.port_ptr[TREE.port_node[home]], TREE.port_ptr[TREE.port_node[home] + 1])
+        if TREE.node_kind[TREE.port_node[TREE.port_peer[port]]] == NodeKind.SWITCH
+    )
+    lid = int(spread.port_address[TREE.endpoint_port[15]]) + 1
+    wanted = f"0x{lid:04X} : {int(TREE.port_number[home]):03d}"
+    part = text[text.index(f"0x{int(spread.node_id[TREE.port_node[home]]):016x}") :]
+    assert wanted in part
+    broken = text.replace(part, part.replace(wanted, f"0x{lid:04X} : {int(TREE.port_number[uplink]):03d}", 1))
+    refuted = prove(TREE, read(broken, TREE, spread).routes, rules).proofs[0]
+    assert refuted.verdict is Verdict.REFUTED
+    assert refuted.witness is not None
+    assert refuted.witness.kind == "loop"
+    assert refuted.witness.detail["destination"] == f"{TREE.port_name(int(TREE.endpoint_port[15]))}+1"
+
+
+def test_a_further_lid_without_entries_is_not_reached() -> None:
+    spread = replace(
+        ADDRESSES,
+        port_address=np.where(ADDRESSES.port_address > 0, ADDRESSES.port_address * 2, -1),
+        multipath_bits=1,
+    )
+    routes = read(write_tables(TREE, spread), TREE, spread).routes
+    assert prove(TREE, routes, ProofRules(required=("reach",))).proofs[0].verdict is Verdict.REFUTED
 
 
 def test_endpoints_without_an_address_have_no_route() -> None:
