@@ -179,6 +179,31 @@ def test_opensm_knows_every_option(lab: Lab) -> None:
     assert options("opensm.conf") - options("all.conf") == set()
 
 
+def test_the_export_comes_up_with_the_engine_that_it_names(lab: Lab) -> None:
+    folder = lab.folder / "exports"
+    folder.mkdir()
+    for artifact in lab.made.artifacts.artifacts:
+        if "/exports/upstream/" in artifact.path:
+            content = artifact.content.replace(b"/etc/opensm", str(folder).encode())
+            (folder / artifact.path.rsplit("/", 1)[-1]).write_bytes(content)
+    (lab.folder / "guid2lid").unlink()
+    lab.run("opensm", "-F", str(folder / "opensm.conf"), "-o", "-f", "own.log", "-e", "-D", "0x03")
+    log = (lab.folder / "own.log").read_text()
+    engines = re.search(r"^routing_engine (\w+),", (folder / "opensm.conf").read_text(), flags=re.MULTILINE)
+    assert engines is not None
+    assert f"{engines[1]} tables configured on all switches" in log
+    assert "SUBNET UP" in log
+    assert "PARSE ERROR" not in log
+    errors = [line for line in log.splitlines() if re.search(r"ERR [0-9A-F]{4}", line)]
+    assert errors == []
+    options = {line.split()[0] for line in (folder / "opensm.conf").read_text().splitlines() if line[:1] != "#"}
+    lab.run("opensm", "-c", "all.conf")
+    known = {
+        line.split()[0] for line in (lab.folder / "all.conf").read_text().splitlines() if line[:1] not in {"#", ""}
+    }
+    assert options - known == set()
+
+
 def check_tables(lab: Lab) -> None:
     """Hold every entry of every switch against the intent."""
     dump = lft.parse(lab.run("dump_fts").encode(), "dump")

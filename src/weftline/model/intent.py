@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from weftline.kernels.column import I64, U8, U64, freeze
+from weftline.model.export import ExportIntent
 from weftline.model.levels import ServiceIntent
 from weftline.model.seats import ManagerIntent
 
@@ -277,13 +278,15 @@ class DeviceIntent:
     isolation: IsolationIntent | None = None
     keys: KeyIntent | None = None
     host: HostIntent | None = None
+    export: ExportIntent | None = None
+    """For managers that route by themselves; no file of the device itself says it."""
     notes: tuple[str, ...] = ()
     """What a person who deploys the files must know; written into them and into the manifest."""
 
 
 FactValue: TypeAlias = str | int | float | tuple[str, ...] | tuple[int, ...] | ForwardingTable
 
-UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "notes"})
+UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "export", "notes"})
 """Fields that name the device or say what is known of it, not what it should do."""
 
 

@@ -19,6 +19,7 @@ from weftline.model.intent import (
     PortIntent,
 )
 from weftline.model.routes import Routes
+from weftline.technologies.infiniband.export import list_export
 from weftline.technologies.infiniband.isolation import isolate
 from weftline.technologies.infiniband.lanes import list_notes, list_service
 from weftline.technologies.infiniband.levels import find_level
@@ -73,6 +74,7 @@ def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes:
         isolation=isolate(design, fabric, addresses, plane),
         keys=_list_keys(fabric, addresses, plane),
         service=list_service(design, fabric, addresses, routes, plane),
+        export=list_export(design, fabric, addresses, plane),
         notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER, *list_notes(routes)),
     )
 

@@ -58,6 +58,11 @@ def placeholder(secret: str) -> str:
 
 def write_options(intent: DeviceIntent) -> str:
     """Write one option to a line, in the order of their names."""
+    return "".join(f"{name} {value}\n" for name, value in sorted(list_options(intent).items()))
+
+
+def list_options(intent: DeviceIntent) -> dict[str, str]:
+    """List the options by name."""
     options = {**FIXED, "qos": "FALSE"}
     if intent.manager is not None:
         options.update(_list_manager(intent.manager))
@@ -69,7 +74,7 @@ def write_options(intent: DeviceIntent) -> str:
         options["allow_both_pkeys"] = "TRUE" if intent.isolation.allows_both else "FALSE"
     if intent.service is not None:
         options.update(lanes.list_options(intent.service))
-    return "".join(f"{name} {value}\n" for name, value in sorted(options.items()))
+    return options
 
 
 def _list_manager(manager: ManagerIntent) -> dict[str, str]:

@@ -36,7 +36,7 @@ def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
     if intent.manager is not None:
         files[managers.FILE] = (_head_managers(intent) + managers.write_managers(intent.manager)).encode()
     if intent.isolation is not None:
-        files["partitions.conf"] = _write_partitions(intent, intent.isolation).encode()
+        files["partitions.conf"] = write_partitions(intent, intent.isolation).encode()
     return [
         Artifact(path=f"{NAME}/{intent.device}/{name}", content=content, device=intent.device, vendor=NAME)
         for name, content in sorted(files.items())
@@ -52,11 +52,11 @@ def _write_options(intent: DeviceIntent) -> str:
     cache = f"# guid2lid belongs in {CACHE} before OpenSM starts, all other files in {INSTALL}\n"
     head = _head(intent, f"{INSTALL}/{options.FILE}", "Options") + cache
     if intent.manager is not None and intent.manager.secrets:
-        head += _explain_secrets(intent.manager.secrets)
+        head += explain_secrets(intent.manager.secrets)
     return head + options.write_options(intent)
 
 
-def _explain_secrets(secrets: tuple[str, ...]) -> str:
+def explain_secrets(secrets: tuple[str, ...]) -> str:
     """Say how the keys get into the file on a machine of a manager."""
     fills = " ".join(f'-e "s/{options.placeholder(name)}/$(cat {name})/"' for name in secrets)
     command = f"(umask 077; sed {fills} {options.UNFILLED} > {options.FILE})"
@@ -83,7 +83,7 @@ def _head_managers(intent: DeviceIntent) -> str:
     return _head(intent, f"{INSTALL}/{managers.FILE}", words) + start
 
 
-def _write_partitions(intent: DeviceIntent, isolation: IsolationIntent) -> str:
+def write_partitions(intent: DeviceIntent, isolation: IsolationIntent) -> str:
     """Write short rules, each complete on its line: OpenSM drops the whole file at the first error."""
     seats = "".join(f", {guid}=full" for guid in isolation.default_full)
     default = (
