@@ -179,3 +179,14 @@ def test_the_example_names_crossed_cables_and_the_careless_edit(tmp_path: Path) 
     } <= found
     broken = {control["id"] for control in document["controls"] if control["verdict"] == "bad"}
     assert broken == {"TEN-01", "TEN-02", "IBS-01", "IBS-02", "CFG-01"}
+
+
+def test_tables_of_another_subnet_are_said(tmp_path: Path) -> None:
+    place = copy(tmp_path, "ibnetdiscover.txt")
+    write_ring(tmp_path / "ring", "opposite")
+    shutil.copyfile(tmp_path / "ring" / "lfts.txt", place / "lfts.txt")
+    document = run("audit-fabric", place, "--json", "--out", tmp_path / "out").document
+    assert document["verdicts"]["reach"] == "unknown"
+    assert document["verdicts"]["files"] == "bad"
+    found = [finding["rule"] for finding in document["topics"][0]["findings"]]
+    assert "artifact.table-unknown-switch" in found

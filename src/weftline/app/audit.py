@@ -16,7 +16,7 @@ from weftline.app.choose import RULES, choose_routes
 from weftline.app.configured import judge_configuration
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import Progress, run_to_routes, silent
-from weftline.errors import ArtifactError, Place, UsageError, WeftlineError
+from weftline.errors import ArtifactError, Place, Problem, UsageError, WeftlineError
 from weftline.model.adoption import Adoption
 from weftline.model.audit import AuditInput, Declared, Judged
 from weftline.model.finding import Control, Finding, FindingSeverity, Topic
@@ -85,10 +85,11 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent) ->
     progress("putting the fabric together", None)
     adoption, survey = _adopt(survey)
     predicted, configured = judge_configuration(survey, adoption)
+    programmed, unread = _judge_programmed(survey, adoption, progress)
     source = AuditInput(
-        survey=survey,
+        survey=replace(survey, problems=(*survey.problems, *unread)),
         adoption=adoption,
-        programmed=_judge_programmed(survey, adoption, progress),
+        programmed=programmed,
         proposed=_propose(adoption, progress),
         predicted=predicted,
         configured=configured,
@@ -159,19 +160,22 @@ def _adopt(survey: Survey) -> tuple[Adoption | None, Survey]:
     return adoption, survey
 
 
-def _judge_programmed(survey: Survey, adoption: Adoption | None, progress: Progress) -> Judged | None:
+def _judge_programmed(
+    survey: Survey, adoption: Adoption | None, progress: Progress
+) -> tuple[Judged | None, tuple[Problem, ...]]:
+    """Prove the tables that the files hold; where none of them can be read, say why."""
     tables = [source for source in survey.sources if source.data]
     if adoption is None or not tables:
-        return None
+        return None, ()
     progress("reading the tables", None)
     files = [(source.file, source.data) for source in tables]
     found = read_programmed(files, adoption.fabric, adoption.addresses, find_adaptive(survey))
     if isinstance(found, tuple):
-        return None
+        return None, found
     progress("proving the tables that run", None)
     report = prove(adoption.fabric, found.routes, RULES, None, found.unseen)
     reason = f"{tell_tables(found)}, read from {', '.join(source.file for source in tables[:4])}"
-    return Judged(found.routes, reason, report, found.problems)
+    return Judged(found.routes, reason, report, found.problems), ()
 
 
 def _propose(adoption: Adoption | None, progress: Progress) -> Judged | None:
