@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weftline.app.check import Checked, check_counts, problems_error
 from weftline.app.files import read_bytes
 from weftline.compile import build_fabric, count_fabric
 from weftline.errors import ArtifactError
+from weftline.formats import inventory
 from weftline.model.counts import FabricCounts
 from weftline.model.fabric import Fabric
 
@@ -25,6 +26,7 @@ class Built:
 
 def build(checked: Checked) -> Built:
     """Compile the fabric."""
+    checked = _bind_inventory(checked)
     design = checked.design
     text = _read_cabling(checked) if design.cabling_path else None
     fabric = build_fabric(design, text)
@@ -34,6 +36,23 @@ def build(checked: Checked) -> Built:
     if text is not None:
         check_counts(design, checked.technology, counts)
     return Built(checked, fabric, counts)
+
+
+def _bind_inventory(checked: Checked) -> Checked:
+    """Read the inventory, if one is declared; its path is relative to the declaration."""
+    named = checked.design.spec.inventory
+    if named is None:
+        return checked
+    where = checked.design.places.get("inventory")
+    path = checked.workspace.declaration.parent / named
+    try:
+        data = read_bytes(path, inventory.MAX_BYTES, "an inventory of one fabric is far smaller")
+    except ArtifactError as error:
+        raise ArtifactError(error.code, error.message, f"inventory names it; {error.hint}", where) from error
+    rows, problems = inventory.parse(data, str(path))
+    if any(problem.is_error for problem in problems):
+        raise problems_error(problems)
+    return replace(checked, design=replace(checked.design, inventory=rows))
 
 
 def _read_cabling(checked: Checked) -> str:

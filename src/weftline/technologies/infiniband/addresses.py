@@ -11,6 +11,7 @@ from weftline.kernels.column import NIL, U64
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric, NodeKind
+from weftline.technologies.infiniband.inventory import bind
 
 _HASH_BYTES = 5
 _TAIL_BYTES = 2
@@ -22,12 +23,14 @@ def assign(design: ResolvedSpec, fabric: Fabric) -> Addresses:
 
     Endpoints take LIDs aligned to 2**LMC in the order of ``fabric.endpoint_port``, dark ones too, so that a NIC that
     is plugged in later moves no LID; switches take the LIDs that are left, lowest first. GUIDs derive from the names
-    of the devices and are locally administered: a real inventory replaces them.
+    of the devices and are locally administered; a declared inventory puts the real ones in their place.
 
     Raises:
         CapabilityError: ``capability.too-many-lids`` when a plane has more than a subnet can address.
+        SpecError: when an inventory does not fit the fabric.
     """
-    return number(fabric, design.spec.routing.lmc)
+    addresses = number(fabric, design.spec.routing.lmc)
+    return addresses if design.inventory is None else bind(fabric, addresses, design.inventory)
 
 
 def number(fabric: Fabric, lmc: int = 0) -> Addresses:

@@ -75,8 +75,12 @@ def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes:
         keys=_list_keys(fabric, addresses, plane),
         service=list_service(design, fabric, addresses, routes, plane),
         export=list_export(design, fabric, addresses, plane),
-        notes=(NOTE_GUIDS, NOTE_ENGINE, NOTE_MANAGER, *list_notes(routes)),
+        notes=(*_note_guids(design), NOTE_ENGINE, NOTE_MANAGER, *list_notes(routes)),
     )
+
+
+def _note_guids(design: ResolvedSpec) -> tuple[str, ...]:
+    return (NOTE_GUIDS,) if design.inventory is None else ()
 
 
 def _list_keys(fabric: Fabric, addresses: Addresses, plane: int) -> KeyIntent:
@@ -137,7 +141,7 @@ def _host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: int)
             partition_index=0,
             keeps_rail=True if fabric.networks > 1 else None,
         ),
-        notes=(NOTE_GUIDS,),
+        notes=_note_guids(design),
     )
 
 
