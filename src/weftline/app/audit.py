@@ -14,6 +14,8 @@ from weftline.adopt.survey import read_survey
 from weftline.app.adopt import tell_tables
 from weftline.app.choose import RULES, choose_routes
 from weftline.app.configured import judge_configuration
+from weftline.app.engines import Judged as EngineJudged
+from weftline.app.engines import Wanted, judge_adopted
 from weftline.app.files import is_folder, read_bytes
 from weftline.app.pipeline import Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, Problem, UsageError, WeftlineError
@@ -24,6 +26,8 @@ from weftline.model.survey import Survey
 from weftline.prove import prove
 from weftline.technologies import TECHNOLOGIES
 
+ENGINE_LIMIT_S = 60.0
+"""Seconds that one engine may take."""
 MAX_FILE_BYTES = 256 * 2**20
 MAX_TOTAL_BYTES = 2**30
 """Bytes of all files together."""
@@ -41,6 +45,8 @@ class Audited:
     topics: tuple[Topic, ...]
     controls: tuple[Control, ...]
     seconds: float
+    engines: tuple[EngineJudged, ...] = ()
+    """What the manager's own engines would do with this fabric, where that was asked for."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -69,8 +75,10 @@ def read_severity(text: str) -> FindingSeverity | None:
     raise UsageError("usage.severity", f"{text[:40]!r} is no severity", f"choose one of {', '.join(SEVERITIES)}, never")
 
 
-def audit(place: Path, declaration: Path | None, progress: Progress = silent) -> Audited:
+def audit(place: Path, declaration: Path | None, progress: Progress = silent, *, engines: str | None = None) -> Audited:
     """Judge a folder of dumps, or one dump; nothing there is written, and nobody is asked over the network.
+
+    ``engines`` names the manager's own engines to run on the same cables in a lab here, or ``all``.
 
     Raises:
         ArtifactError: when the place cannot be read, or holds no file.
@@ -97,7 +105,13 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent) ->
     )
     progress("judging", None)
     topics = observation.judge(source)
-    return Audited(place, source, topics, _judge_controls(observation.controls, topics), time.monotonic() - begin)
+    controls = _judge_controls(observation.controls, topics)
+    tried = () if engines is None or adoption is None else judge_adopted(adoption, _read_engines(engines), progress)
+    return Audited(place, source, topics, controls, time.monotonic() - begin, tried)
+
+
+def _read_engines(text: str) -> Wanted:
+    return Wanted(() if text == "all" else tuple(word for word in text.split(",") if word), ENGINE_LIMIT_S)
 
 
 def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from weftline.errors import ArtifactError, CapabilityError, Problem
 from weftline.kernels.column import NIL
 from weftline.labs import LABS
 from weftline.model.addresses import Addresses
+from weftline.model.adoption import Adoption
 from weftline.model.driver import Access, SubnetState
 from weftline.model.fabric import Fabric
 from weftline.model.lab import EngineRun, Lab, LabDesign, LabSubnet
@@ -121,6 +123,19 @@ def judge_engines(place: Path, wanted: Wanted, progress: Progress = silent) -> E
     progress("proving our own tables", None)
     own = Judged("weftline", None, *_prove(fabric, routes, has_lanes=False), (), reason, seconds)
     return EnginesJudged(place, fabric, wanted.with_lanes, own, engines)
+
+
+def judge_adopted(adoption: Adoption, wanted: Wanted, progress: Progress = silent) -> tuple[Judged, ...]:
+    """Try the engines on a fabric that was adopted from dumps, in a scratch folder.
+
+    Raises:
+        UsageError: ``usage.engine`` when one is unknown.
+        ArtifactError: ``artifact.program-missing`` when no lab can run here.
+    """
+    lab = _choose_lab(TECHNOLOGY)
+    addresses = adoption.addresses if adoption.addresses.node_id.any() else number(adoption.fabric)
+    with tempfile.TemporaryDirectory(prefix="weftline-") as folder:
+        return tuple(judge_fabric(lab, adoption.fabric, addresses, wanted, Path(folder), progress))
 
 
 def work_folder(place: Path) -> Path:

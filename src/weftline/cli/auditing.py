@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weftline.cli.engines import print_engines
 from weftline.cli.layout import make_table, print_rows, print_trimmed
 from weftline.cli.output import clean, make_console, print_json
 from weftline.errors import EXIT_DONE, EXIT_NO
@@ -37,6 +38,9 @@ def show_audit(
     console = make_console(no_color=no_color)
     _print_topics(console, audited)
     _print_findings(console, audited)
+    if audited.engines:
+        console.print("\nwhat OpenSM's own engines would do with these cables:")
+        print_engines(console, audited.engines, quiet=True)
     _print_open(console, audited)
     console.print(f"report: {report}")
     return status
@@ -106,7 +110,10 @@ def _print_open(console: Console, audited: Audited) -> None:
             titles += [topic.title] if topic.title not in titles else []
     if topics:
         console.print("\nnot judged, or not wholly; what would answer it:")
-        print_rows(console, {", ".join(titles): needs for needs, titles in topics.items()})
+        rows: dict[str, list[str]] = {}
+        for needs, titles in topics.items():
+            rows.setdefault(", ".join(titles), []).append(needs)
+        print_rows(console, {titles: "; ".join(needs) for titles, needs in rows.items()})
     judged = sum(control.verdict != "unknown" for control in audited.controls)
     bad = [control.key for control in audited.controls if control.verdict == "bad"]
     broken = f"; broken: {', '.join(bad)}" if bad else ""

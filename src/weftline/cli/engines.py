@@ -10,6 +10,8 @@ from weftline.cli.output import clean, make_console, print_json
 from weftline.errors import EXIT_DONE
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from weftline.app.engines import EnginesJudged, Judged
 
 FATES = {
@@ -25,13 +27,17 @@ def show_engines(judged: EnginesJudged, *, as_json: bool, quiet: bool, no_color:
 
         print_json(view_engines(judged))
         return EXIT_DONE
-    console = make_console(no_color=no_color)
+    print_engines(make_console(no_color=no_color), (*judged.engines, judged.own), quiet=quiet)
+    return EXIT_DONE
+
+
+def print_engines(console: Console, everyone: tuple[Judged, ...], *, quiet: bool) -> None:
+    """Print a line per engine, then why and where."""
+    from weftline.app.views.engines import summarise
+
     table = make_table(("engine", "tables of", "reach", "credit loop", "load", "seconds"), right=(4, 5))
-    everyone = (*judged.engines, judged.own)
     for one in everyone:
-        balance = one.find("balance")
-        load = "" if balance is None or balance.bound is None else f"{balance.bound:,.2f}"
-        table.add_row(one.label, _source(one), _say_reach(one), _say_loop(one), load, f"{one.seconds:.1f}")
+        table.add_row(*summarise(one).values())
     print_trimmed(console, table)
     if not quiet:
         said: dict[str, list[str]] = {}
@@ -40,37 +46,6 @@ def show_engines(judged: EnginesJudged, *, as_json: bool, quiet: bool, no_color:
                 said.setdefault(line, []).append(one.label)
         for line, labels in said.items():
             console.print(clean(f"{', '.join(labels)}: {line}"))
-    return EXIT_DONE
-
-
-def _source(one: Judged) -> str:
-    if one.run is None or one.run.outcome == "ran":
-        return "its own"
-    return one.run.programmed or "none"
-
-
-def _say_reach(one: Judged) -> str:
-    reach = one.find("reach")
-    if reach is None:
-        return "-"
-    if reach.verdict == "proved":
-        return "all pairs"
-    lost = int(reach.detail.get("failed_pairs", 0))
-    if reach.verdict == "refuted" and lost:
-        return f"{lost:,} pairs lost"
-    return "no" if reach.verdict == "refuted" else "unknown"
-
-
-def _say_loop(one: Judged) -> str:
-    deadlock = one.find("deadlock")
-    if deadlock is None:
-        return "-"
-    if deadlock.verdict == "proved":
-        return "none"
-    if deadlock.verdict == "unknown":
-        return "unknown"
-    only = one.between_endpoints is not None and one.between_endpoints.verdict == "proved"
-    return "only to switches" if only else f"of {deadlock.bound} links"
 
 
 def list_details(one: Judged) -> Iterator[str]:

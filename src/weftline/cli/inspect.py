@@ -52,6 +52,12 @@ def audit_fabric(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FOLDER", help="Where the report goes; else out/NAME-audit.")
     ] = None,
+    engines: Annotated[
+        str | None,
+        typer.Option(
+            "--engines", metavar="A,B|all", help="Run these engines of OpenSM on the same cables here, and judge them."
+        ),
+    ] = None,
     fail_on: Annotated[
         str, typer.Option("--fail-on", help="Exit 2 from this severity on: critical, warning, note or never.")
     ] = "critical",
@@ -67,7 +73,7 @@ def audit_fabric(
 
     severity = read_severity(fail_on)
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        audited = audit(place, against, progress)
+        audited = audit(place, against, progress, engines=engines)
         report = write_audit(audited, out, progress)
     return auditing.show_audit(audited, report, severity, as_json=as_json, no_color=no_color)
 

@@ -15,6 +15,7 @@ from weftline.app.pipeline import Progress, silent
 from weftline.app.report.bundles import gather_picture
 from weftline.app.report.figures import draw_topology
 from weftline.app.report.loop import draw_loop
+from weftline.app.views.engines import summarise
 from weftline.model.audit import Judged
 from weftline.model.fabric import Fabric
 from weftline.model.finding import Finding, Topic
@@ -62,6 +63,7 @@ def _context(audited: Audited) -> dict[str, object]:
         "topology": "" if adoption is None else _picture(adoption.fabric, source.programmed),
         "loop": _loop(source.programmed),
         "judged": [_judged(name, item) for name, item in _named(audited)],
+        "engines": [{**summarise(one), "reason": one.reason} for one in audited.engines],
         "controls": [asdict(control) for control in audited.controls],
         "files": [
             {"file": item.file, "form": item.form or "not known", "digest": item.digest}

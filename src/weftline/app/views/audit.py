@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weftline.app.audit import Audited
+from weftline.app.views.engines import view_each
 from weftline.app.views.failure import view_place
 from weftline.app.views.proof import view_report
 from weftline.model.audit import Judged
@@ -26,6 +27,7 @@ def view_audit(audited: Audited) -> dict[str, object]:
         "controls": [_view_control(control) for control in audited.controls],
         "programmed": _view_judged(source.programmed),
         "proposed": _view_judged(source.proposed),
+        "engines": view_each(audited.engines),
     }
 
 
