@@ -190,3 +190,17 @@ def test_tables_of_another_subnet_are_said(tmp_path: Path) -> None:
     assert document["verdicts"]["files"] == "bad"
     found = [finding["rule"] for finding in document["topics"][0]["findings"]]
     assert "artifact.table-unknown-switch" in found
+
+
+def test_without_a_plan_the_declaration_is_the_plan(tmp_path: Path) -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    place = tmp_path / "dumps"
+    shutil.copytree(examples / "hall-2", place)
+    (place / "plan.csv").unlink()
+    ran = run("audit-fabric", place, "--against", examples / "hall-2.yaml", "--json", "--out", tmp_path / "out")
+    topic = next(topic for topic in ran.document["topics"] if topic["key"] == "cabling")
+    assert topic["verdict"] == "bad"
+    crossed = [finding["message"] for finding in topic["findings"] if finding["rule"] == "cabling.miswired"]
+    assert len(crossed) == 1
+    assert "host-0008" in crossed[0]
+    assert "host-0012" in crossed[0]

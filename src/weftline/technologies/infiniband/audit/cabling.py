@@ -9,10 +9,11 @@ from weftline.adopt import hold_plan
 from weftline.model.audit import AuditInput
 from weftline.model.finding import Finding, FindingSeverity, Topic, Unjudged
 from weftline.model.plan import PlanDifference, PlanKind, PlanVerdict
+from weftline.technologies.infiniband.audit.declared import judge_declared
 from weftline.technologies.infiniband.audit.verdicts import count, join, settle
 
 TITLE = "Cabling against the plan"
-PLAN = "a cabling plan: NDT or point-to-point CSV, an IBDM .topo file, or the list of weftline cables"
+PLAN = "a cabling plan (NDT or point-to-point CSV, IBDM .topo, weftline cables), or --against DECLARATION"
 TOPOLOGY = "ibnetdiscover > ibnetdiscover.txt"
 PLANS = ("plan", "ibdm-topo")
 """Forms of files that say how cables should be."""
@@ -29,6 +30,8 @@ _WORDS: dict[PlanKind, tuple[str, FindingSeverity, str]] = {
 def judge(source: AuditInput) -> Topic:
     """Say which cables are not as planned; without a plan nothing is known."""
     plan = [cable for part in source.survey.parts for cable in part.plan]
+    if not plan and source.declared is not None and source.adoption is not None:
+        return judge_declared(source.declared, source.adoption, "Cabling against the declaration")
     if not plan:
         question = Unjudged("Is every cable where the plan has it?", PLAN, (CONTROL,))
         return Topic("cabling", TITLE, "unknown", "The folder holds no cabling plan.", unjudged=(question,))
