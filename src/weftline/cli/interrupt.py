@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Callable
 from types import FrameType
 
 EXIT_INTERRUPTED = 130
@@ -39,3 +40,12 @@ def _is_writing(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def hear_end() -> Callable[[], bool]:
+    """Let Ctrl-C and SIGTERM end a loop at its next turn, in the main thread of a process that is ours."""
+    heard: list[int] = []
+    if signal.getsignal(signal.SIGINT) is _hear:  # else we run within somebody else's process, or under nohup
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _frame: heard.append(number))
+    return lambda: bool(heard)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weftline.cli.options import Json, NoColor, Place, Quiet
+
+if TYPE_CHECKING:
+    from weftline.app.keep import KeepEvent
 
 LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-003/33~spine-01/3 or leaf-003/33.")]
 
@@ -15,7 +18,7 @@ LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-0
 def register(app: typer.Typer) -> None:
     """Add the group and its verbs."""
     lab = typer.Typer(no_args_is_help=True, help="Make the declared fabric run here under its real manager.")
-    for verb in (up, verify, break_, miscable, degrade, heal, down, engines):
+    for verb in (up, verify, keep, break_, miscable, degrade, heal, down, engines):
         lab.command(verb.__name__.rstrip("_"))(verb)
     app.add_typer(lab, name="lab")
 
@@ -48,6 +51,34 @@ def verify(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         looked = verify_place(place, progress)
     return labs.show_looked(looked, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def keep(
+    place: Place,
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="SECONDS", min=0.0, help="End after so many seconds.")
+    ] = None,
+    until_quiet: Annotated[
+        bool, typer.Option("--until-quiet", help="End when nothing has happened for two seconds.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Stay, and after each change of a cable send proved tables for what is left; Ctrl-C ends it."""
+    from weftline.app.keep import KeepRules
+    from weftline.app.keep import keep as keep_place
+    from weftline.cli.interrupt import hear_end
+    from weftline.cli.keep import show_counts, show_event
+    from weftline.cli.output import show_progress
+
+    def emit(event: KeepEvent) -> None:
+        show_event(event, as_json=as_json, no_color=no_color)
+
+    with show_progress(quiet=quiet or as_json, no_color=no_color) as progress:
+        rules = KeepRules(seconds, until_quiet, hear_end())
+        counts = keep_place(place, rules, emit=emit, progress=progress)
+    return show_counts(counts, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def break_(

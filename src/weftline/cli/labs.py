@@ -11,6 +11,7 @@ from weftline.errors import EXIT_CHANGE_FAILED, EXIT_DONE, EXIT_NO
 
 if TYPE_CHECKING:
     from weftline.app.lab import Looked
+    from weftline.app.repaired import Repaired
     from weftline.model.driver import Readback
     from weftline.model.lab import LabFault, LabProcess
 
@@ -28,13 +29,19 @@ KINDS = {
 }
 
 
+def _find_status(looked: Looked) -> int:
+    if looked.status is None:
+        return EXIT_NO
+    if not looked.is_equal:
+        return EXIT_CHANGE_FAILED
+    return EXIT_NO if looked.differs_by or not looked.proved.report.is_accepted else EXIT_DONE
+
+
 def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Print what runs, what was compared and every difference."""
     from weftline.app.views.lab import view_looked
 
-    status = EXIT_DONE if looked.is_equal else EXIT_CHANGE_FAILED
-    if looked.status is None or (looked.is_equal and not looked.proved.report.is_accepted):
-        status = EXIT_NO
+    status = _find_status(looked)
     if as_json:
         print_json(view_looked(looked))
         return status
@@ -53,21 +60,38 @@ def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -
     if looked.status.faults:
         rows["faults"] = ", ".join(f"{fault.kind} {fault.subject}" for fault in looked.status.faults)
     print_rows(console, rows)
-    for readback in looked.readbacks:
-        for line in list_readback(readback):
-            console.print(clean(line))
-    if not looked.proved.report.is_accepted:
-        console.print("the declaration has a required claim that is not proved: weftline prove shows it")
+    for line in _list_findings(looked):
+        console.print(clean(line))
     if not looked.is_equal:
         console.print("next: the lab stands as it is; weftline lab up starts it anew, weftline lab down stops it")
     return status
 
 
-def list_readback(readback: Readback) -> Iterator[str]:
+def _list_findings(looked: Looked) -> Iterator[str]:
+    for readback in looked.readbacks:
+        yield from list_readback(readback, is_repaired=bool(looked.differs_by))
+    if looked.repaired is not None:
+        yield from list_repair(looked.repaired)
+    if not looked.proved.report.is_accepted:
+        yield "the declaration has a required claim that is not proved: weftline prove shows it"
+
+
+def list_repair(repaired: Repaired) -> Iterator[str]:
+    """Say by what the tables that run differ from the declaration, and whether a change was cut off."""
+    if repaired.is_on_its_way:
+        yield "a change of tables was on its way when what kept the lab ended: weftline lab keep PLACE ends it"
+    names = repaired.without
+    if names:
+        more = f" and {len(names) - MAX_SHOWN:,} more" if len(names) > MAX_SHOWN else ""
+        yield f"the tables differ from the declaration by: {', '.join(names[:MAX_SHOWN])}{more}"
+
+
+def list_readback(readback: Readback, *, is_repaired: bool = False) -> Iterator[str]:
     """Write what was compared in one subnet, then every difference, the first few of each kind."""
     compared = ", ".join(f"{many:,} {KINDS[kind]}" for kind, many in readback.compared.items())
     total = sum(readback.differing.values())
-    verdict = "equal to what was rendered" if readback.is_equal else f"{total:,} differ from what was rendered"
+    what = "the repaired tables" if is_repaired else "what was rendered"
+    verdict = f"equal to {what}" if readback.is_equal else f"{total:,} differ from {what}"
     yield f"{readback.subnet}: {compared} read back: {verdict}"
     yield from (f"  {note}" for note in readback.notes)
     for kind, many in readback.differing.items():

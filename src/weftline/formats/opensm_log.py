@@ -12,6 +12,7 @@ from weftline.model.survey import LogFact, SurveyPart
 
 LogKind = Literal["given-up", "key-lost", "enforcement-cleared"]
 
+EventKind = Literal["link", "tables", "up", "given-up", "master", "standby"]
 MAX_LISTED = 20
 MAX_LINE = 300
 UP = b"SUBNET UP"
@@ -26,6 +27,43 @@ _BAD = re.compile(
 )
 _PROGRAMMED = re.compile(rb"-> osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
 _HEAD = re.compile(r"^\w{3} \d{2} \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ")
+
+
+_EVENT = re.compile(
+    rb"^\w{3} \d{2} (\d{2}):(\d{2}):(\d{2}) (\d{1,6}) \[[0-9A-F]+\] 0x[0-9a-f]+ -> (?:[^\n]*?)"
+    rb"(num:128 [^\n]*from LID:(\d{1,5})|file tables configured on all switches|SUBNET UP"
+    rb"|No routing engine able to successfully configure switch tables|Entering (?:MASTER|STANDBY) state)",
+    re.MULTILINE,
+)
+_KINDS: dict[bytes, EventKind] = {
+    TABLES: "tables",
+    UP: "up",
+    GIVEN_UP: "given-up",
+    b"Entering MASTER state": "master",
+    b"Entering STANDBY state": "standby",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvent:
+    """One thing that happened: a switch told of a change at its links, or a sweep came to a point."""
+
+    kind: EventKind
+    second: float
+    """Of the day, in local time."""
+    lid: int = 0
+    """Of the switch that tells of a change."""
+
+
+def list_events(data: bytes) -> tuple[LogEvent, ...]:
+    """List what happened, from whole lines."""
+    found: list[LogEvent] = []
+    for match in _EVENT.finditer(data):
+        hour, minute, second, micro = (int(match[at]) for at in range(1, 5))
+        time = 3600 * hour + 60 * minute + second + micro / 1e6
+        kind = "link" if match[6] else _KINDS[match[5]]
+        found.append(LogEvent(kind, time, int(match[6] or 0)))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

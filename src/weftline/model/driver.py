@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from weftline.errors import Problem
 from weftline.kernels.column import U8
@@ -86,6 +86,53 @@ class SubnetState:
 
 
 @dataclass(frozen=True, slots=True)
+class FarEnd:
+    """What stands at the other end of a port that is up."""
+
+    node: int
+    number: int
+    port_id: int
+    """Of an endpoint; for a switch, that of the switch."""
+    is_active: bool = True
+    """Whether the port carries data, and not only what the manager sends."""
+
+
+class Watch(Protocol):
+    """A subnet that is kept in view: what stands at which port of its switches."""
+
+    @property
+    def links(self) -> Mapping[tuple[int, int], FarEnd]:
+        """Far ends by node id and port number; what is not up is not there."""
+        ...
+
+    @property
+    def reached(self) -> Collection[int]:
+        """Node ids of the switches that can be asked."""
+        ...
+
+    @property
+    def asked(self) -> Collection[int]:
+        """Node ids of the switches that the last look asked."""
+        ...
+
+    def look(self, suspects: Collection[int] | None) -> bool:
+        """Ask some switches, or all, what stands at their ports; says whether something changed."""
+        ...
+
+    def check_ends(self, suspects: Collection[int]) -> bool:
+        """Ask again what stands behind the ports of some switches that are up; says whether something changed."""
+        ...
+
+    def read_blocks(self, blocks: Sequence[tuple[int, int]]) -> list[bytes | None]:
+        """Read blocks of 64 addresses of forwarding tables by (node id, block); None where nobody answers."""
+        ...
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class StateDifference:
     """One thing that runs otherwise than it was rendered."""
 
@@ -139,6 +186,8 @@ class Driver:
     """Whether the options set lanes, so that they have to be read."""
     problems: Callable[[], tuple[Problem, ...]] = field(default=lambda: ())
     """What is missing on this machine."""
+    watch: Callable[[Access, SubnetState], Watch] | None = None
+    """(access, what was read of the subnet just now) -> the subnet kept in view; None where nothing can."""
 
 
 MAX_LISTED = 10_000

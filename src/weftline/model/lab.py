@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
@@ -123,6 +123,46 @@ class EngineRun:
 Read = Callable[[Access], SubnetState]
 
 
+ManagerEventKind = Literal["link", "tables", "up", "given-up", "master", "standby"]
+
+
+@dataclass(frozen=True, slots=True)
+class ManagerEvent:
+    """What the manager of a subnet says: a switch tells of a link (``link``), or its sweep came to a point."""
+
+    kind: ManagerEventKind
+    age_s: float
+    """How long ago."""
+    address: int = 0
+    """Of the switch that tells."""
+
+
+class Manager(Protocol):
+    """The manager of one subnet of a lab, listened to and told that its files changed."""
+
+    subnet: str
+
+    def listen(self) -> tuple[ManagerEvent, ...]:
+        """List what it said since it was asked last."""
+        ...
+
+    def put(self, name: str, content: bytes) -> None:
+        """Exchange one of its files, whole or not at all."""
+        ...
+
+    def reload(self) -> bool:
+        """Tell it to read its files again and to sweep; False when it is gone."""
+        ...
+
+    def is_running(self) -> bool:
+        """Say whether it still runs."""
+        ...
+
+    def close(self) -> None:
+        """Leave it to others."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Lab:
     """A register entry: functions that start, look at, disturb and stop a lab in a folder of its own."""
@@ -140,6 +180,10 @@ class Lab:
     inject: Callable[[LabDesign, Path, Injection], LabFault]
     heal: Callable[[Path], tuple[LabFault, ...]]
     down: Callable[[Path], tuple[LabProcess, ...]]
+    attend: Callable[[Path], tuple[Manager, ...]]
+    """The managers of a lab that is up, in the order of its subnets."""
+    settle: Callable[[Path, float], bool]
+    """(folder, limit in seconds): wait until no manager sweeps; False when one still does."""
     list_trials: Callable[[LabDesign, Sequence[str], float, bool], tuple[EngineTrial, ...]] | None = None
     """(design, labels, limit in seconds, with lanes) -> the engines of the manager's own to try."""
     try_engine: Callable[[LabDesign, EngineTrial, Path, Read, Progress], EngineRun] | None = None

@@ -10,7 +10,7 @@ from weftline.model.addresses import Addresses
 from weftline.model.audit import Observation
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
-from weftline.model.intent import DeviceIntent
+from weftline.model.intent import DeviceIntent, ForwardingTable
 from weftline.model.isolation import Owners
 from weftline.model.routes import Routes
 
@@ -35,6 +35,8 @@ class Design:
     """The intents that keep owners apart, and nothing else of what the devices should do."""
     seats: Callable[[ResolvedSpec, Fabric, int], tuple[int, ...]] | None = None
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
+    table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None
+    """(fabric, addresses, routes, plane) -> the tables of one plane alone; None where devices take no tables."""
 
     @property
     def engine(self) -> str:

@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from weftline.model.addresses import Addresses
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.fabric import Fabric
-from weftline.model.intent import DeviceIntent
+from weftline.model.intent import DeviceIntent, ForwardingTable
 from weftline.model.isolation import IsolationTables, Owners
 from weftline.model.lint import Linter
 from weftline.model.observed import ObservedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TablesFile:
+    """The one file of a vendor that holds forwarding tables, so that it can be exchanged alone."""
+
+    name: str
+    write: Callable[[ForwardingTable, bytes], bytes]
+    """(tables, the file so far) -> the file with these tables; comments at its head stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +35,5 @@ class Vendor:
     """Who meets whom once the devices have read the files; absent where the files decide nothing of that."""
     lint: Linter | None = None
     """What is wrong with configuration that somebody wrote by hand, and what comes of it."""
+    tables: TablesFile | None = None
+    """The one file with forwarding tables; None where devices take none."""

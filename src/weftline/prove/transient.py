@@ -18,8 +18,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import GroupTable, Routes, no_route
 from weftline.prove.deadlock import MAX_CYCLE_STEPS, build_dependencies
-from weftline.prove.reach import CLAIM as REACH
-from weftline.prove.reach import measure_distances, prove_reach
+from weftline.prove.reach import CONNECTED_FAILED, judge, measure_distances, prove_reach
 from weftline.prove.tables import Tables, read_tables
 from weftline.prove.witness import name_destination
 
@@ -154,6 +153,14 @@ def prove_rest(fabric: Fabric, routes: Routes, rules: ProofRules) -> Proof:
     return prove_reach(fabric, read_routes, tables, measure_distances(tables, rules), rules)
 
 
+def count_undelivered(fabric: Fabric, routes: Routes, max_hops: int) -> int:
+    """Count the pairs that the cables of ``fabric`` still join and that tables, whoever made them, do not deliver."""
+    table = cut_foreign(fabric, routes)
+    tables = read_tables(fabric, replace(routes, fabric_digest=fabric.digest, group=table))
+    counts, _ = judge(tables, measure_distances(tables, ProofRules()), max_hops)
+    return int(counts[CONNECTED_FAILED])
+
+
 def cut_foreign(fabric: Fabric, routes: Routes) -> GroupTable:
     """Leave out the entries of each switch towards destinations of other components."""
     switch = fabric.node_component[fabric.switch_node]
@@ -166,6 +173,3 @@ def cut_foreign(fabric: Fabric, routes: Routes) -> GroupTable:
     table = routes.group.copy()
     table[switch[:, None] != own[None, :]] = no_route(table)
     return table
-
-
-__all__ = ["CLAIM", "REACH", "Mixture", "cut_foreign", "join_tables", "prove_mixture", "prove_rest"]

@@ -18,6 +18,8 @@ def view_looked(looked: Looked) -> dict[str, object]:
         "of": looked.proved.routed.routes.digest,
         "running": status is not None,
         "equal": looked.is_equal,
+        "differs_by": list(looked.differs_by),
+        "on_its_way": looked.repaired is not None and looked.repaired.is_on_its_way,
         "folder": None if status is None else str(status.folder),
         "processes": [] if status is None else [view_process(process) for process in status.processes],
         "faults": [] if status is None else [view_fault(fault) for fault in status.faults],

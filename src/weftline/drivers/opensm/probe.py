@@ -1,8 +1,10 @@
 """A program of its own: walks one subnet by directed routes through libibumad and prints what each device holds.
 
 It runs as ``python -I probe.py WINDOW LANES`` with the M_Key, or nothing, on its standard input, where no other user
-sees it. It needs the standard library only, and writes records of 78 bytes, as ``RECORD`` says. Directed routes do not
-need forwarding tables, so that wrong ones are read as well as right ones.
+sees it. It needs the standard library only, and writes records of 78 bytes, as ``RECORD`` says. As
+``python -I probe.py WINDOW serve``, with the M_Key or 0 on its first line, it stays and answers batches of questions
+instead, each as ``BATCH`` and ``ASKED`` say, by one ``ANSWER`` per question in their order. Directed routes do not need
+forwarding tables, so that wrong ones are read as well as right ones.
 """
 
 from __future__ import annotations
@@ -19,6 +21,12 @@ from typing import Any, Final
 RECORD = struct.Struct("<QHI64s")
 """Node GUID, attribute, modifier, data as on the wire."""
 FAR_END = struct.Struct("<QBQ")
+BATCH = struct.Struct("<II")
+"""How many questions follow, and how many milliseconds without an answer mean that the rest is silent."""
+ASKED = struct.Struct("<HIB63s")
+"""Attribute, modifier, hops and path."""
+ANSWER = struct.Struct("<B64s")
+"""1 where there was one, and its data."""
 NODE_INFO: Final = 0x11
 SWITCH_INFO: Final = 0x12
 PORT_INFO: Final = 0x15
@@ -224,13 +232,13 @@ class Wire:
         except OSError:
             return False
 
-    def receive(self) -> tuple[int, bool, bytes] | None:
+    def receive(self, timeout_ms: int = TIMEOUT_MS) -> tuple[int, bool, bytes] | None:
         """Wait for one answer: its number, whether it is one, and its data; None when nothing came in time."""
         while True:
             try:
                 raw = os.read(self.file, HEAD_BYTES + MAD_BYTES)
             except OSError:  # nothing is there yet; the simulator says so without an error number
-                if not self.ready.poll(TIMEOUT_MS):
+                if not self.ready.poll(timeout_ms):
                     return None
                 continue
             if len(raw) < HEAD_BYTES + MAD_BYTES:
@@ -276,8 +284,38 @@ def walk(wire: Wire, window: int, *, lanes: bool) -> Walk:
     return found
 
 
+def serve(wire: Wire, window: int) -> None:
+    """Answer batches of questions until the input ends."""
+    number = 0
+    while len(head := sys.stdin.buffer.read(BATCH.size)) == BATCH.size:
+        count, timeout_ms = BATCH.unpack(head)
+        asked = [ASKED.unpack(sys.stdin.buffer.read(ASKED.size)) for _ in range(count)]
+        answers = [ANSWER.pack(0, b"")] * count
+        flying: dict[int, int] = {}
+        at = 0
+        while at < count or flying:
+            while at < count and len(flying) < window:
+                attribute, modifier, hops, path = asked[at]
+                number += 1
+                if wire.send(number, Question(None, path[:hops], attribute, modifier, (0, 0))):
+                    flying[number] = at
+                at += 1
+            heard = wire.receive(timeout_ms)
+            if heard is None:
+                flying.clear()
+                continue
+            place = flying.pop(heard[0], None)  # an answer that comes after its time is to no question any more
+            if place is not None and heard[1]:
+                answers[place] = ANSWER.pack(1, heard[2])
+        sys.stdout.buffer.write(b"".join(answers))
+        sys.stdout.flush()
+
+
 def main() -> None:
-    """Walk, and write the records."""
+    """Walk and write the records, or stay and answer."""
+    if sys.argv[2] == "serve":
+        serve(Wire(int(sys.stdin.buffer.readline() or b"0", 0)), int(sys.argv[1]))
+        return
     found = walk(Wire(int(sys.stdin.read() or "0", 0)), int(sys.argv[1]), lanes=sys.argv[2] == "1")
     sys.stdout.buffer.write(b"".join(found.out))
     sys.stdout.flush()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from weftline.labs.ibsim.attending import attend
 from weftline.labs.ibsim.engines import try_engine
 from weftline.labs.ibsim.faults import heal, inject
 from weftline.labs.ibsim.running import down, list_missing, up, verify
+from weftline.labs.ibsim.settling import settle
 from weftline.labs.ibsim.trials import list_trials
 from weftline.model.lab import Lab
 
@@ -20,6 +22,8 @@ IBSIM = Lab(
     down=down,
     list_trials=list_trials,
     try_engine=try_engine,
+    attend=attend,
+    settle=settle,
 )
 
 __all__ = ["IBSIM"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from weftline.errors import EnactError, SpecError, UsageError
 from weftline.kernels.column import NIL
-from weftline.labs.ibsim import simulator, state
+from weftline.labs.ibsim import settling, simulator, state
 from weftline.labs.ibsim.topology import list_parts, name_place
-from weftline.model.fabric import Fabric
+from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.lab import Injection, LabDesign, LabFault
 
 COUNTERS = {
@@ -20,6 +20,7 @@ COUNTERS = {
     "discard": "PortXmitDiscards",
     "wait": "PortXmitWait",
 }
+SETTLE_S = 60.0
 BITS = {"symbol": 16, "recovery": 8, "downed": 8, "receive": 16, "discard": 16, "wait": 32}
 Steps = list[tuple[tuple[int, int], str, str]]
 """Plane and part, the command that puts a fault in, and the one that takes it out."""
@@ -45,14 +46,17 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
 
 
 def heal(folder: Path) -> tuple[LabFault, ...]:
-    """Take every fault out, the last one first; returns what was taken out."""
+    """Take every fault out, the last one first, and wait until the managers are through with it."""
     with state.held(folder):
         note = state.read(folder)
+        marks = settling.mark(folder)
         for fault in reversed(note.faults):
             for subnet, command in fault.undo:
                 with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
                     simulator.tell(folder / subnet, command)
         state.write(folder, note.model_copy(update={"faults": ()}))
+        if any(fault.undo and fault.kind != "degrade" for fault in note.faults):
+            settling.settle_after(folder, marks, SETTLE_S)
     return tuple(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults)
 
 
@@ -60,6 +64,11 @@ def _plan(design: LabDesign, injection: Injection) -> Steps:
     fabric = design.fabric
     if injection.kind == "break":
         ports = find_lit_ports(fabric, injection.subjects[0])
+        node = int(fabric.port_node[ports[0]])
+        if fabric.node_kind[node] == NodeKind.SWITCH and injection.subjects[0] == fabric.node_name[node]:
+            name = name_place(fabric, ports[0])[0]
+            # in one command, as a switch goes: all its cables at once
+            return [(_subnet(fabric, ports[0]), f'Unlink "{name}"', f'ReLink "{name}"')]
         return [
             (_subnet(fabric, port), f"Unlink {_place(design, port)}", f"ReLink {_place(design, port)}")
             for port in ports

@@ -23,6 +23,8 @@ PROMPT = b"sim> "
 DEFAULT_LIDS = 30_720
 MARGIN = 16
 COMMAND_S = 5.0
+ANSWER_S = 0.001
+"""A command takes less than a millisecond, and a fault of several must not take long to come about."""
 MAX_COMMAND = 200
 
 
@@ -84,7 +86,7 @@ def tell(folder: Path, command: str) -> None:
     while not tail.read().endswith(PROMPT):
         if time.monotonic() > end:
             raise SourceError("source.no-answer", f"ibsim does not answer to {command!r}", f"see {log}")
-        time.sleep(waiting.POLL_S)
+        time.sleep(ANSWER_S)
     said = tail.text.removesuffix(PROMPT).decode("utf-8", "replace").strip()
     if said.startswith("#"):
         raise EnactError("enact.lab-command", f"ibsim refuses {command!r}: {said[:200]}", f"see {log}")

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,10 @@ from weftline.errors import ArtifactError, Place, SourceError
 
 FILE = "lab.json"
 LOCK_SUFFIX = ".lock"
+KEEP_SUFFIX = ".keep.lock"
+PATIENCE_S = 2.0
+"""How long a command waits for one that holds the lab; most hold it for a moment only."""
+POLL_S = 0.02
 MAX_BYTES = 16 * 2**20
 
 
@@ -88,14 +93,44 @@ def held(folder: Path) -> Generator[None]:
     except OSError as error:
         raise unwritable(lock, error) from error
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _lock(handle, PATIENCE_S):
             message = f"another command works on the lab in {folder}"
-            raise ArtifactError("artifact.busy", message, "wait for it to end", Place(str(folder))) from error
+            raise ArtifactError("artifact.busy", message, "wait for it to end", Place(str(folder)))
         yield
     finally:
         os.close(handle)
+
+
+def hold_kept(folder: Path) -> int:
+    """Hold a lab as the one that keeps it, as long as the handle is open; others may still look and disturb.
+
+    Raises:
+        ArtifactError: ``artifact.busy`` when another command keeps it.
+    """
+    lock = folder.with_name(folder.name + KEEP_SUFFIX)
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unwritable(lock, error) from error
+    if not _lock(handle, 0.0):
+        os.close(handle)
+        message = f"another command keeps the lab in {folder}"
+        raise ArtifactError("artifact.busy", message, "end it first, or leave it to it", Place(str(folder)))
+    return handle
+
+
+def _lock(handle: int, patience_s: float) -> bool:
+    """Lock a file; False when another command holds it all the time."""
+    end = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(POLL_S)
+        else:
+            return True
 
 
 def unwritable(path: Path, error: OSError) -> ArtifactError:

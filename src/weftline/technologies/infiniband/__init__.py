@@ -9,6 +9,7 @@ from weftline.technologies.infiniband.intents import list_intents, list_isolatio
 from weftline.technologies.infiniband.limits import count_problems
 from weftline.technologies.infiniband.managers import seat_managers
 from weftline.technologies.infiniband.owners import list_owners
+from weftline.technologies.infiniband.tables import make_table
 
 INFINIBAND = Technology(
     name="infiniband",
@@ -22,6 +23,7 @@ INFINIBAND = Technology(
         owners=list_owners,
         isolate=list_isolation,
         seats=seat_managers,
+        table=make_table,
     ),
     observation=OBSERVATION,
     transport=Transport(

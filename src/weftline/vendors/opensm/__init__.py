@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from weftline.model.vendor import Vendor
+from weftline.model.vendor import TablesFile, Vendor
 from weftline.vendors.opensm.isolation import observe_isolation
 from weftline.vendors.opensm.linting import lint
 from weftline.vendors.opensm.reading import observe
-from weftline.vendors.opensm.writing import render
+from weftline.vendors.opensm.tables import exchange_table
+from weftline.vendors.opensm.writing import TABLES, render
 
-OPENSM = Vendor(name="opensm", render=render, observe=observe, isolation=observe_isolation, lint=lint)
+OPENSM = Vendor(
+    name="opensm",
+    render=render,
+    observe=observe,
+    isolation=observe_isolation,
+    lint=lint,
+    tables=TablesFile(TABLES, exchange_table),
+)
 
 __all__ = ["OPENSM"]

@@ -20,6 +20,7 @@ _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 _HEADER = re.compile(
     rb"^Unicast lids \[0x0-0x[0-9a-f]+\] of switch Lid (\d{1,5}) guid 0x([0-9a-f]{16}) \(([^)\n]*)\):$"
 )
+_HEAD = re.compile(rb"(?:#[^\n]*\n)*")
 _UNHEX = np.full(256, 255, dtype=np.uint8)
 _UNHEX[_HEX] = np.arange(16, dtype=np.uint8)
 
@@ -37,6 +38,12 @@ def write_table(table: ForwardingTable) -> bytes:
         keep = table.port[row] != NO_PORT
         pieces.append((text if keep.all() else text[keep]).tobytes())
     return b"".join(pieces)
+
+
+def exchange_table(table: ForwardingTable, content: bytes) -> bytes:
+    """Write tables in the place of those of a file; the comments at its head stay."""
+    match = _HEAD.match(content)
+    return (match[0] if match is not None else b"") + write_table(table)
 
 
 def _write_addresses(address: I64) -> U8:

@@ -11,6 +11,7 @@ from weftline.vendors.opensm.lanes import INSTALL
 from weftline.vendors.opensm.tables import write_table
 
 NAME = "opensm"
+TABLES = "lfts.conf"
 CACHE = "/var/cache/opensm"
 GUIDS_PER_RULE = 8
 """OpenSM reads a line of at most 4 KiB and merges rules of one P_Key, so rules stay short."""
@@ -24,8 +25,8 @@ def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
 def _render_subnet(intent: DeviceIntent) -> list[Artifact]:
     files: dict[str, bytes] = {options.name_file(intent): _write_options(intent).encode()}
     if intent.forwarding is not None and intent.forwarding.table is not None:
-        head = _head(intent, f"{INSTALL}/lfts.conf", "Forwarding tables")
-        files["lfts.conf"] = head.encode() + write_table(intent.forwarding.table)
+        head = _head(intent, f"{INSTALL}/{TABLES}", "Forwarding tables")
+        files[TABLES] = head.encode() + write_table(intent.forwarding.table)
     if intent.keys is not None:
         files["guid2lid"] = _write_addresses(intent.keys).encode()
         files["node-name-map"] = _write_names(intent, intent.keys).encode()
