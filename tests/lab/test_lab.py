@@ -138,6 +138,17 @@ def test_break_and_heal(lab: Place) -> None:
     assert lab.lab("heal").out == "there was no fault\n"
 
 
+def test_a_switch_breaks_after_one_of_its_links(lab: Place) -> None:
+    assert lab.lab("break", "leaf-004/1").status == 0
+    assert lab.lab("break", "leaf-004").status == 0
+    assert "leaf-004" in {
+        one["subject"] for one in lab.differences(lab.lab("verify", "--json")) if one["kind"] == "node"
+    }
+    refused(lab.lab("break", "leaf-004", "--json"), 5, "enact.lab-command")
+    assert lab.lab("heal").status == 0
+    wait_for(lambda: lab.lab("verify").status == 0)
+
+
 def test_a_switch_and_a_wrong_cable(lab: Place) -> None:
     assert lab.lab("break", "leaf-004").status == 0
     assert lab.lab("miscable", "leaf-001/1", "leaf-002/2").status == 0

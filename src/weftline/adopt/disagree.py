@@ -25,32 +25,34 @@ def compare_sources(main: Discovery, other: Discovery, forms: tuple[str, str]) -
     mine = {node.guid for node in main.nodes}
     theirs = {directory.node_of(node.guid) or node.guid for node in other.nodes}
     said: list[str] = []
-    _say(said, "nodes are only in the former", [names.get(guid, hex(guid)) for guid in sorted(mine - theirs)])
-    _say(said, "nodes are only in the latter", [names.get(guid, hex(guid)) for guid in sorted(theirs - mine)])
+    _say(said, "node", "only in the former", [names.get(guid, hex(guid)) for guid in sorted(mine - theirs)])
+    _say(said, "node", "only in the latter", [names.get(guid, hex(guid)) for guid in sorted(theirs - mine)])
     both = mine & theirs
     own, far = dict(_links(main, directory)), dict(_links(other, directory))
 
     def among(links: set[_Ends]) -> list[str]:
         return [_title(names, link) for link in sorted(links) if link[0][0] in both and link[1][0] in both]
 
-    _say(said, "links are only in the former", among(own.keys() - far.keys()))
-    _say(said, "links are only in the latter", among(far.keys() - own.keys()))
+    _say(said, "link", "only in the former", among(own.keys() - far.keys()))
+    _say(said, "link", "only in the latter", among(far.keys() - own.keys()))
     addresses, others = _lids(main, directory), _lids(other, directory)
     differ = sorted(port for port, lid in addresses.items() if others.get(port, lid) != lid)
-    _say(said, "ports have another LID", [f"{names[guid]}/{number}" for guid, number in differ])
+    _say(said, "port", "given another LID", [f"{names[guid]}/{number}" for guid, number in differ])
     if not said:
         return None
     lines = [far[link] for link in far.keys() - own.keys()]
     message = f"{main.file} ({forms[0]}) and this file ({forms[1]}) say otherwise: {'; '.join(said)}"
-    hint = f"take both again at one time; {main.file} counts, being the more exact"
+    better = "the more exact" if forms[0] != forms[1] else "the larger or the first of them"
+    hint = f"take both again at one time; {main.file} counts, being {better}"
     return Problem("artifact.sources-disagree", message, hint, other.place(min(lines, default=0)), "warning")
 
 
-def _say(said: list[str], what: str, items: list[str]) -> None:
+def _say(said: list[str], kind: str, what: str, items: list[str]) -> None:
     """Note how many differences of a kind there are, and the first."""
     if items:
         more = ", ..." if len(items) > SHOWN else ""
-        said.append(f"{len(items):,} {what} ({', '.join(items[:SHOWN])}{more})")
+        kinds = f"{kind} is" if len(items) == 1 else f"{kind}s are"
+        said.append(f"{len(items):,} {kinds} {what} ({', '.join(items[:SHOWN])}{more})")
 
 
 def _names(discovery: Discovery, directory: Directory) -> dict[int, str]:

@@ -89,7 +89,7 @@ def _rank(sources: list[Source], parts: list[SurveyPart]) -> list[int]:
         (
             not _is_whole(part.discovery, part),
             EXACTNESS.index(source.form),
-            -sum(len(node.ports) for node in part.discovery.nodes),
+            -sum(bool(port.peer) for node in part.discovery.nodes for port in node.ports),
             at,
         )
         for at, (source, part) in enumerate(zip(sources, parts, strict=True))
@@ -99,10 +99,11 @@ def _rank(sources: list[Source], parts: list[SurveyPart]) -> list[int]:
 
 
 def _is_whole(discovery: Discovery, part: SurveyPart) -> bool:
-    """Say whether nothing is broken in a file and the far end of each of its links is in it."""
+    """Say whether nothing is broken in a file, it has links, and the far end of each of them is in it."""
     keys = {node.key for node in discovery.nodes}
     has_error = any(problem.is_error for problem in part.problems)
-    return not has_error and all(port.peer in keys for node in discovery.nodes for port in node.ports if port.peer)
+    peers = [port.peer for node in discovery.nodes for port in node.ports if port.peer]
+    return not has_error and bool(peers) and all(peer in keys for peer in peers)
 
 
 def _rename(discovery: Discovery, names: dict[int, str]) -> Discovery:

@@ -110,10 +110,11 @@ def _print_open(console: Console, audited: Audited) -> None:
             titles += [topic.title] if topic.title not in titles else []
     if topics:
         console.print("\nnot judged, or not wholly; what would answer it:")
-        rows: dict[str, list[str]] = {}
+        gathered: dict[str, list[str]] = {}
         for needs, titles in topics.items():
-            rows.setdefault(", ".join(titles), []).append(needs)
-        print_rows(console, {titles: "; ".join(needs) for titles, needs in rows.items()})
+            row = gathered.setdefault(", ".join(titles), [])
+            row += [needs] if not any(needs in other for other in row) else []
+        print_rows(console, {titles: "; ".join(needs) for titles, needs in gathered.items()})
     judged = sum(control.verdict != "unknown" for control in audited.controls)
     bad = [control.key for control in audited.controls if control.verdict == "bad"]
     broken = f"; broken: {', '.join(bad)}" if bad else ""

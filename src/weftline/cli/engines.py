@@ -20,14 +20,14 @@ FATES = {
 }
 
 
-def show_engines(judged: EnginesJudged, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+def show_engines(judged: EnginesJudged, *, as_json: bool, no_color: bool) -> int:
     """Print a line per engine, then why and where; the answer is information, whatever it is."""
     if as_json:
         from weftline.app.views.engines import view_engines
 
         print_json(view_engines(judged))
         return EXIT_DONE
-    print_engines(make_console(no_color=no_color), (*judged.engines, judged.own), quiet=quiet)
+    print_engines(make_console(no_color=no_color), (*judged.engines, judged.own), quiet=False)
     return EXIT_DONE
 
 

@@ -169,7 +169,7 @@ def engines(
     wanted = Wanted(tuple(word for word in engine.split(",") if word), limit_s, lanes)
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         judged = judge_engines(place, wanted, progress)
-    return show_engines(judged, as_json=as_json, quiet=quiet, no_color=no_color)
+    return show_engines(judged, as_json=as_json, no_color=no_color)
 
 
 def _disturb(place: Place, injection: object, *, as_json: bool, quiet: bool, no_color: bool) -> int:

@@ -55,3 +55,9 @@ def test_a_file_too_large_is_refused_and_the_others_are_read(monkeypatch: pytest
     ]  # fmt: skip
     assert survey.sources[0].data == b""
     assert survey.discovery_file == "z.txt"
+
+
+def test_a_list_without_a_cable_never_counts_before_one_that_has_some() -> None:
+    bare = b"SW     1  1 0x0002c90300100000 4x SDR 'leaf-001'\n"
+    survey = read_survey([("a.txt", bare), ("b.txt", PORTS)])
+    assert survey.discovery_file == "b.txt"

@@ -43,7 +43,7 @@ def test_engines_without_tables() -> None:
         Path("x"), fabric, with_lanes=False, own=own, engines=(judged("late"), judged("no-tables", "why"))
     )
     with redirect_stdout(io.StringIO()) as out:
-        assert show_engines(told, as_json=False, quiet=False, no_color=True) == 0
+        assert show_engines(told, as_json=False, no_color=True) == 0
     said = out.getvalue()
     assert "lash: it was not done in time, and was stopped\n" in said
     assert "lash: no tables were programmed: why\n" in said

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tables import change_entries, clockwise_routes, ring
 from weftline.adopt import build_fabric, read_discovery
-from weftline.errors import Place
+from weftline.errors import Place, Problem
 from weftline.model.adoption import Adoption
 from weftline.model.audit import AuditInput, Declared, Judged
 from weftline.model.finding import Topic
@@ -18,7 +18,7 @@ from weftline.model.proof import ProofRules
 from weftline.model.routes import no_route
 from weftline.model.survey import ArbitrationFact, LaneFact, ManagerFact, PortFact, Source, Survey, SurveyPart
 from weftline.prove import prove
-from weftline.technologies.infiniband.audit import OBSERVATION, fabric, files, lanes, links, managers, routing
+from weftline.technologies.infiniband.audit import OBSERVATION, fabric, files, keys, lanes, links, managers, routing
 
 DUMP = Path(__file__).parents[2] / "golden" / "cases" / "adopt-lab" / "input" / "ibnetdiscover.txt"
 HERE = Place("dump", 1)
@@ -172,6 +172,26 @@ def ends(adoption: Adoption, **near: Any) -> tuple[PortFact, ...]:
     host = PortFact(0, 1, HERE, port_guid=int(ids.port_id[port]), **{**full, **near})
     leaf = PortFact(int(ids.node_id[found.port_node[peer]]), int(found.port_number[peer]), HERE, **full)
     return host, leaf
+
+
+def test_only_ports_that_have_a_key_of_their_own_are_asked_for_it(adoption: Adoption) -> None:
+    host, leaf = ends(adoption, protection=2, has_management_key=True)
+    outer = replace(leaf, protection=0, has_management_key=False)
+    assert "keys.protection-level" not in rules(keys.judge(given(adoption, ports=(host, outer))))
+    base = replace(outer, number=0)
+    assert "keys.protection-level" in rules(keys.judge(given(adoption, ports=(host, base))))
+    assert "keys.protection-level" in rules(keys.judge(given(adoption, ports=(replace(host, protection=1), outer))))
+
+
+def test_what_a_dump_only_counts_is_counted_in_the_answer(adoption: Adoption) -> None:
+    problems = (
+        Problem("artifact.unassigned-lid", "port 1 has LID 0", "", HERE, "warning"),
+        Problem(
+            "artifact.dump-repeated", "532 more problems artifact.unassigned-lid are not listed", "", HERE, "warning"
+        ),
+    )
+    topic = fabric.judge(given(replace(adoption, problems=problems)))
+    assert topic.summary.startswith("533 places of the dump to look at (artifact.unassigned-lid); ")
 
 
 def test_links_at_their_best(adoption: Adoption) -> None:

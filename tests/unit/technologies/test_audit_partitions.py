@@ -125,6 +125,20 @@ CHANGES = {
 }
 
 
+def test_a_partition_in_which_all_are_full_opens_every_other_one(made: Rendered) -> None:
+    own = {"host-0001": "0x8001", "host-0002": "0x8001", "host-0003": "0x8002", "host-0004": "0x8002"}
+    ports = [made.fabric.port_name(port) for port in made.fabric.endpoint_port.tolist()]
+    shared = {
+        f"{port}{wall}": f"{own[port.split('/')[0]]} 0x8010 0x7fff"
+        for port in ports
+        if port.split("/")[0] in own
+        for wall in ("", "!")
+    }
+    assert "partition.everybody-full" in rules(judge(made, shared))
+    alone = dict.fromkeys(shared, "0x8010 0x7fff")
+    assert "partition.everybody-full" not in rules(judge(made, alone))
+
+
 @pytest.mark.parametrize("rule", CHANGES)
 def test_each_rule_is_raised_by_a_table(made: Rendered, rule: str) -> None:
     topic = judge(made, CHANGES[rule])

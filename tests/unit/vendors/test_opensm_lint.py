@@ -52,6 +52,7 @@ BROKEN = {
     "partition.unknown-guid": (GOOD + "a=0x1, indx0 : 0x21=full, 0x41=full ;\n", None, (2, 27)),
     "partition.node-guid": (GOOD + "a=0x1, indx0 : 0x20=full ;\n", None, (2, 16)),
     "partition.default-full": ("Default=0x7fff : ALL=full ;\n", None, (1, 18)),
+    "partition.everybody-full": (GOOD + "s=0x10 : ALL=full ;\n", None, (2, 10)),
     "partition.missing-default": ("a=0x1, indx0 : 0x21=full ;\n", None, None),
     "partition.both-membership": (GOOD + "a=0x1, indx0 : 0x21=both ;\n", None, (2, 16)),
     "partition.duplicate-name": (GOOD + "a=0x1, indx0 : 0x21=full ;\na=0x2 : 0x21 ;\n", None, (3, 1)),
@@ -67,6 +68,23 @@ BROKEN = {
     "keys.sm-key": (GOOD, KEYS.replace("sm_key 7", "sm_key 0x0000000000000001"), (4, 1)),
     "keys.sa-key": (GOOD, KEYS.replace("sa_key 8", "sa_key 0"), (5, 1)),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        ("compute=0x10, indx0 : ALL=full ;\n", "warning"),
+        ("s=0x10 : ALL=full ;\na=0x1, indx0 : 0x21=full ;\n", "critical"),
+        ("s=0x10 : ALL_CAS=full ;\na=0x1, indx0 : 0x21=full ;\n", "critical"),
+        ("s=0x10 : ALL=limited, 0x31=full ;\na=0x1, indx0 : 0x21=full ;\n", None),
+        ("s=0x10 : ALL_SWITCHES=full ;\na=0x1, indx0 : 0x21=full ;\n", None),
+    ],
+)
+def test_a_partition_in_which_all_are_full_is_as_open_as_the_default(
+    made: Rendered, text: str, severity: str | None
+) -> None:
+    found = {finding.rule: finding.severity for finding in judge(made, GOOD + text).findings}
+    assert found.get("partition.everybody-full") == severity
 
 
 @pytest.mark.parametrize("rule", BROKEN)

@@ -40,9 +40,22 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
         undo = tuple((names[subnet], command) for subnet, _, command in reversed(steps) if command)
         fault = state.FaultRecord(kind=injection.kind, subject=" ".join(injection.subjects), undo=undo)
         state.write(folder, note.model_copy(update={"faults": (*note.faults, fault)}))
-        for subnet, command, _ in steps:
-            simulator.tell(folder / names[subnet], command)
+        _tell_all([(folder / names[subnet], command) for subnet, command, _ in steps])
     return LabFault(fault.kind, fault.subject, fault.undo)
+
+
+def _tell_all(commands: list[tuple[Path, str]]) -> None:
+    """Give the commands of a fault; a cable that an earlier fault took out is no reason to leave the others in."""
+    refused: list[EnactError] = []
+    for folder, command in commands:
+        try:
+            simulator.tell(folder, command)
+        except EnactError as error:
+            if not command.startswith("Unlink ") or "is not linked" not in str(error):
+                raise
+            refused.append(error)
+    if len(refused) == len(commands):
+        raise refused[0]
 
 
 def heal(folder: Path) -> tuple[LabFault, ...]:

@@ -15,6 +15,7 @@ MOST = 100
 def judge_rules(file: PartitionFile, *, allows_both: bool) -> Iterator[Finding]:
     """Judge a file by itself, without the fabric."""
     yield from _judge_default(file)
+    yield from _judge_everybody(file)
     yield from _judge_both(file, allows_both=allows_both)
     yield from _judge_names(file)
     yield from _judge_first(file)
@@ -54,6 +55,30 @@ def _judge_default(file: PartitionFile) -> Iterator[Finding]:
         where=(rule.members[index].where,),
         controls=("TEN-01", "TEN-02"),
     )
+
+
+def _judge_everybody(file: PartitionFile) -> Iterator[Finding]:
+    """Find partitions beside the default one in which every port is a full member: there all reach all as well."""
+    own = {rule.key for rule in file.rules if rule.key != DEFAULT_KEY}
+    told: set[int] = set()
+    for rule in file.rules:
+        # As in the default partition, the last word on a kind of members counts.
+        last = {member.kind: member for member in rule.members if member.kind in {"all", "adapters"}}
+        full = next((member for member in last.values() if member.membership != "limited"), None)
+        if full is None or rule.key == DEFAULT_KEY or (rule.key and rule.key in told):
+            continue
+        told.add(rule.key)
+        is_alone = len(own) == 1 and rule.key != 0
+        yield Finding(
+            rule="partition.everybody-full",
+            severity="warning" if is_alone else "critical",
+            subject=f"partition {_call(rule)}",
+            message="every port is a full member: all reach all here, whatever other rules say",
+            next_step="name the ports that belong to it; for a service that is shared, make ALL=limited and the ports "
+            "of the service full",
+            where=(full.where,),
+            controls=("TEN-01", "TEN-06"),
+        )
 
 
 def _judge_both(file: PartitionFile, *, allows_both: bool) -> Iterator[Finding]:
@@ -123,8 +148,9 @@ def _judge_first(file: PartitionFile) -> Iterator[Finding]:
             rule="partition.no-index0",
             severity="warning",
             subject=f"partition {_call(rules[0])}",
-            message=f"{len(lacking):,} full members have no partition with indx0: index 0, which NCCL and others use, "
-            "holds the default partition, in which hosts are limited and do not hear each other",
+            message=f"{len(lacking):,} full {'member has' if len(lacking) == 1 else 'members have'} no partition with "
+            "indx0: index 0, which NCCL and others use, holds the default partition, in which hosts are limited and do "
+            "not hear each other",
             next_step="write indx0 behind the P_Key of the partition in which these hosts compute",
             where=(rules[0].where,),
         )

@@ -70,7 +70,9 @@ def _say(file: PartitionFile, prediction: Prediction | None) -> str:
     if file.doubt is not None:
         return f"What OpenSM makes of the file cannot be predicted: {file.doubt.message}."
     keys = {rule.key for rule in file.rules if rule.key and rule.key != DEFAULT_KEY}
-    words = f"OpenSM takes the file: {len(file.rules):,} rules for {len(keys):,} partitions and the default"
+    rules = "1 rule" if len(file.rules) == 1 else f"{len(file.rules):,} rules"
+    partitions = "1 partition" if len(keys) == 1 else f"{len(keys):,} partitions"
+    words = f"OpenSM takes the file: {rules} for {partitions} and the default"
     if prediction is None:
         return f"{words}; give --fabric to see what each port will hold."
     return f"{words}, {len(prediction.tables):,} tables."

@@ -7,11 +7,13 @@ import numpy as np
 from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import NodeKind
-from weftline.model.finding import Topic, Unjudged
-from weftline.technologies.infiniband.audit.verdicts import from_problem, join, settle
+from weftline.model.finding import Finding, Topic, Unjudged
+from weftline.technologies.infiniband.audit.verdicts import count, from_problem, join, settle
 
 OF_LINKS = frozenset({"artifact.slow-link", "artifact.unknown-speed"})
 """Problems of adoption that the topic of links shows."""
+COUNTED = "artifact.dump-repeated"
+"""Stands for further problems of one code; its message begins with their number."""
 TOPOLOGY = "ibnetdiscover > ibnetdiscover.txt, or the ibdiagnet2 output folder"
 
 
@@ -39,7 +41,14 @@ def judge(source: AuditInput) -> Topic:
     if kinds[NodeKind.EXTRA]:
         figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
     summary = f"{fabric.shape}: {adoption.shape_reason}"
-    wrong = list(dict.fromkeys(finding.rule for finding in findings if finding.severity != "note"))
-    if wrong:
-        summary = f"the dump cannot be right in places ({join(wrong)}); {summary}"
+    summary = _count_wrong(findings) + summary
     return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))
+
+
+def _count_wrong(findings: list[Finding]) -> str:
+    """Say how many lines of the dump are to be looked at, those that were only counted included."""
+    wrong = [finding for finding in findings if finding.severity != "note"]
+    counted = [int(finding.message.split()[0]) for finding in wrong if finding.rule == COUNTED]
+    total = sum(counted) + len(wrong) - len(counted)
+    rules = dict.fromkeys(finding.rule for finding in wrong if finding.rule != COUNTED)
+    return f"{count(total, 'place')} of the dump to look at ({join(rules)}); " if wrong else ""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
+from weftline.model.fabric import NodeKind
 from weftline.model.finding import Finding, Topic, Unjudged
 from weftline.model.survey import PortFact
-from weftline.technologies.infiniband.audit.names import name_ports
+from weftline.technologies.infiniband.audit.names import PortNames, name_ports
 from weftline.technologies.infiniband.audit.verdicts import count, settle
 
 TITLE = "Management keys"
@@ -64,11 +66,15 @@ def _sum_up(options: dict[str, str], ports: list[PortFact]) -> str:
 
 def _judge_ports(source: AuditInput, ports: list[PortFact]) -> list[Finding]:
     """Name ports whose protection level lets anybody read their key, or that have none."""
-    open_ports = [fact for fact in ports if (fact.protection or 0) < 2 or fact.has_management_key is False]
+    names = name_ports(source.adoption)
+    open_ports = [
+        fact
+        for fact in ports
+        if ((fact.protection or 0) < 2 or fact.has_management_key is False) and not _is_outer(source, names, fact)
+    ]
     if not open_ports:
         return []
     first = open_ports[0]
-    names = name_ports(source.adoption)
     return [
         Finding(
             rule="keys.protection-level",
@@ -81,3 +87,12 @@ def _judge_ports(source: AuditInput, ports: list[PortFact]) -> list[Finding]:
             controls=("IBS-01",),
         )
     ]
+
+
+def _is_outer(source: AuditInput, names: PortNames, fact: PortFact) -> bool:
+    """Say whether it is a port of a switch other than 0: those have no key of their own. IBTA vol 1, 14.2.5.6."""
+    if source.adoption is None:
+        return False
+    port = names.find(fact.node, fact.number, fact.port_guid, fact.lid)
+    fabric = source.adoption.fabric
+    return port != NIL and fact.number != 0 and fabric.node_kind[fabric.port_node[port]] == NodeKind.SWITCH

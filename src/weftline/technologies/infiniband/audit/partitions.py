@@ -33,7 +33,13 @@ def judge(source: AuditInput) -> Topic:
         question = Unjudged("Which ports are there to be kept apart?", "ibnetdiscover", ("TEN-01",))
         words = findings[0].message if findings else "No file describes the fabric that partitions are made for."
         return Topic("partitions", TITLE, settle(findings, [question]), words, tuple(findings), (question,))
-    findings += [*_judge_default(source, keyed), *_judge_walls(keyed), *_judge_tables(keyed), *_judge_hosts(keyed)]
+    findings += [
+        *_judge_default(source, keyed),
+        *_judge_everybody(source, keyed),
+        *_judge_walls(keyed),
+        *_judge_tables(keyed),
+        *_judge_hosts(keyed),
+    ]
     findings += _judge_groups(source, keyed)
     proof = _prove(source, keyed)
     if proof is not None and proof.verdict is Verdict.REFUTED and proof.witness is not None:
@@ -140,6 +146,27 @@ def _judge_default(source: AuditInput, keyed: Keyed) -> Iterator[Finding]:
             next_step="write Default=0x7fff : ALL=limited, ALL_SWITCHES=full, SELF=full ;",
             where=places(keyed.tables.get(full[0])),
             controls=("TEN-02",),
+        )
+
+
+def _judge_everybody(source: AuditInput, keyed: Keyed) -> Iterator[Finding]:
+    """Find partitions of which every host is a full member while others keep some of them apart."""
+    seats = {keyed.names.of_guid.get(guid, NIL) for guid in _managers(source)}
+    read = [(port, keyed.tables[port]) for port, _ in keyed.facing() if port in keyed.tables and port not in seats]
+    held = Counter(key & KEY for _, fact in read for key in set(fact.keys) if key & FULL and key & KEY != DEFAULT_KEY)
+    held.pop(0, None)
+    common = sorted(key for key, number in held.items() if number == len(read) > 1)
+    if len(held) == len(common):
+        return
+    for key in common[:MOST]:
+        yield Finding(
+            rule="partition.everybody-full",
+            severity="critical",
+            subject=f"partition {key:#06x}",
+            message=f"all {len(read):,} host ports that were read are full members: each reaches every one of them",
+            next_step="for a service that is shared, make the hosts limited members and the ports of the service full",
+            where=places(read[0][1]),
+            controls=("TEN-01", "TEN-06"),
         )
 
 
@@ -305,7 +332,9 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
     if not any(part.groups for part in source.survey.parts):
         yield Unjudged("Which multicast groups are there, and who is in them?", "saquery MCMR", ("TEN-10",))
     if not any(part.log is not None for part in source.survey.parts):
-        yield Unjudged("Did the manager give its partition file up, or lose keys?", "a copy of its log", ("TEN-05",))
+        yield Unjudged(
+            "Did the manager give its partition file up, or lose keys?", "opensm.log of the manager", ("TEN-05",)
+        )
 
 
 def _list_good(findings: list[Finding], unjudged: list[Unjudged], keyed: Keyed) -> tuple[str, ...]:

@@ -25,7 +25,8 @@ _OPEN = {
     "balance": "tables that deliver every pair: see Reach",
 }
 _NEXT = {
-    "reach": "weftline adopt DUMP shows tables that reach every pair; a heavy sweep may mend what a fault left behind",
+    "reach": "look at the cabling first; a heavy sweep mends what a fault left behind, but not with routing_engine "
+    "file; weftline adopt DUMP shows tables that reach every pair",
     "deadlock": "choose an engine without loops: weftline lab engines DUMP shows what each engine of OpenSM would do",
     "balance": "compare with the load of the proposed tables; uneven uplinks and missing links cost bandwidth",
 }
@@ -67,7 +68,7 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
             words += f"; of tables of engine {source.proposed.routes.engine} it would be {offered.verdict}{bound}"
         return Topic(claim, title, "unknown", words + ".", unjudged=(Unjudged(question, TABLES),), figures=figures)
     if proof.verdict is Verdict.PROVED:
-        return Topic(claim, title, "good", proof.statement, figures=figures)
+        return Topic(claim, title, "good", _affirm(proof), figures=figures)
     if proof.verdict is Verdict.UNKNOWN:
         return Topic(
             claim, title, "unknown", proof.statement, unjudged=(Unjudged(question, _OPEN[claim]),), figures=figures
@@ -76,6 +77,15 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
     finding = Finding(_RULE[claim], severity, source.programmed.routes.engine, summary, _NEXT[claim])
     verdict = "good" if severity == "note" else "bad"
     return Topic(claim, title, verdict, summary, (finding,), figures=figures)
+
+
+def _affirm(proof: Proof) -> str:
+    """Say in short what was proved; the report has the whole statement beside the proof."""
+    if proof.claim == "reach" and proof.bound_text:
+        return f"every pair of endpoints that are connected is delivered, by every choice; {proof.bound_text}"
+    if proof.claim == "deadlock":
+        return "no cycle among the channels between switches, as if all traffic were on one lane"
+    return proof.statement
 
 
 def _summarise(proof: Proof) -> str:
@@ -111,5 +121,6 @@ def _compare(source: AuditInput, claim: str) -> tuple[tuple[str, str], ...]:
         proof = _find(judged, claim)
         if proof is not None and judged is not None:
             bound = f", {proof.bound_text}" if proof.bound_text else ""
-            rows.append((f"{name} ({judged.routes.engine})", f"{proof.verdict}{bound}"))
+            engine = "" if judged is source.programmed else f" ({judged.routes.engine})"
+            rows.append((f"{name}{engine}", f"{proof.verdict}{bound}"))
     return tuple(rows)
