@@ -282,11 +282,13 @@ class DeviceIntent:
     """For managers that route by themselves; no file of the device itself says it."""
     notes: tuple[str, ...] = ()
     """What a person who deploys the files must know; written into them and into the manifest."""
+    risks: tuple[str, ...] = ()
+    """What neither proofs nor files guarantee; written into the manifest and the report."""
 
 
 FactValue: TypeAlias = str | int | float | tuple[str, ...] | tuple[int, ...] | ForwardingTable
 
-UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "export", "notes"})
+UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "export", "notes", "risks"})
 """Fields that name the device or say what is known of it, not what it should do."""
 
 

@@ -33,7 +33,8 @@ def render(intents: Sequence[DeviceIntent], vendors: Sequence[Vendor], *, of: st
     artifacts = sorted((a for vendor in vendors for a in vendor.render(given)), key=lambda artifact: artifact.path)
     _check_paths(artifacts)
     notes = tuple(dict.fromkeys(note for intent in given for note in intent.notes))
-    return ArtifactSet(of=of, artifacts=tuple(artifacts), notes=notes)
+    risks = tuple(dict.fromkeys(risk for intent in given for risk in intent.risks))
+    return ArtifactSet(of=of, artifacts=tuple(artifacts), notes=(*notes, *risks))
 
 
 def _check_paths(artifacts: Sequence[Artifact]) -> None:

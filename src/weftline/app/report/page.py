@@ -70,6 +70,7 @@ def _context(source: ReportInput) -> dict[str, object]:
         **_proof_part(source.proved.report.proofs),
         **_job_part(source.simulated),
         **_file_part(source),
+        "limits": list(source.artifacts.notes) if source.artifacts else [],
         "origin": [
             {"what": "Declaration", "digest": built.checked.design.digest},
             {"what": "Fabric", "digest": fabric.digest},

@@ -25,7 +25,7 @@ ATTRIBUTES = {
 MEMBERSHIPS: Mapping[str, tuple[tuple[int, ...], str]] = {
     "full": ((FULL,), "is_first"),
     "limited": ((0,), "is_first_of_limited"),
-    "both": ((FULL, 0), "is_first"),
+    "both": ((0, FULL), "is_first"),  # OpenSM gives the limited key the first place
 }
 """Marks on the key of a member, and the fact that says whether the key comes first."""
 Place = tuple[int, int]
@@ -241,7 +241,6 @@ class _Keys:
     managers: frozenset[str]
     """Full members of the default partition: the declared managers and the one that runs."""
     enforces: bool
-    allows_both: bool
 
     @classmethod
     def read(cls, values: Mapping[str, FactValue], manager: int) -> _Keys:
@@ -268,18 +267,18 @@ class _Keys:
             is_full=values.get("isolation.default_membership", "full") == "full",
             managers=frozenset({format_guid(manager), *seats}),
             enforces=values.get("isolation.enforcement", "both") != "off",
-            allows_both=bool(values.get("isolation.allows_both", False)),
         )
 
     def wanted(self, port_id: str) -> frozenset[int]:
         """List the keys of one endpoint."""
         own = self.keys.get(port_id, frozenset())
-        if self.is_full:
-            return own | {self.default | FULL}
-        if port_id not in self.managers:
-            return own | {self.default}
-        # Named as limited with all others and as full by name: only where both are allowed does the first stay.
-        return own | {self.default | FULL} | ({self.default} if self.allows_both else set[int]())
+        is_full = self.is_full or port_id in self.managers
+        return own | {self.default | (FULL if is_full else 0)}
+
+    def wall(self, port_id: str) -> frozenset[int]:
+        """List the keys of the switch port that faces an endpoint; of both keys of a partition it has the full one."""
+        held = self.wanted(port_id)
+        return frozenset(key for key in held if key & FULL or key | FULL not in held)
 
 
 def _compare_keys(log: _Log, plane: _Plane, keys: _Keys) -> None:
@@ -302,7 +301,7 @@ def _compare_keys(log: _Log, plane: _Plane, keys: _Keys) -> None:
         if place not in state.keys:
             continue
         log.count("keys")
-        wanted = keys.wanted(facing[place]) if place in facing else frozenset(OPEN_KEYS)
+        wanted = keys.wall(facing[place]) if place in facing else frozenset(OPEN_KEYS)
         if frozenset(state.keys[place]) != wanted:
             log.differ("keys", plane.name(place), _say(sorted(wanted)), _say(state.keys[place]))
 

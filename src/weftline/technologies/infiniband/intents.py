@@ -24,6 +24,7 @@ from weftline.technologies.infiniband.isolation import isolate
 from weftline.technologies.infiniband.lanes import list_notes, list_service
 from weftline.technologies.infiniband.levels import find_level
 from weftline.technologies.infiniband.managers import list_managers
+from weftline.technologies.infiniband.risks import list_risks
 from weftline.technologies.infiniband.tables import make_table
 
 NOTE_GUIDS = "GUIDs are placeholders derived from device names; bind the inventory's own before deployment"
@@ -76,6 +77,7 @@ def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes:
         service=list_service(design, fabric, addresses, routes, plane),
         export=list_export(design, fabric, addresses, plane),
         notes=(*_note_guids(design), NOTE_ENGINE, NOTE_MANAGER, *list_notes(routes)),
+        risks=list_risks(design, fabric, plane),
     )
 
 

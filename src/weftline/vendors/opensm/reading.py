@@ -82,7 +82,8 @@ class _Members:
         self.members: dict[str, list[str]] = {"full": [], "limited": [], "both": []}
 
 
-def _read_partitions(content: bytes, reading: Reading) -> list[Fact]:
+def read_partitions(content: bytes, reading: Reading) -> list[Fact]:
+    """Read the rules; one that is not whole is a problem, since OpenSM would drop the whole file."""
     facts: list[Fact] = []
     found: dict[int, _Members] = {}
     for number, text in reading.lines(content):
@@ -135,5 +136,5 @@ _READERS: dict[str, Reader] = {
     options.UNFILLED: options.read_options,
     managers.FILE: managers.read_managers,
     policy.FILE: policy.read_policy,
-    "partitions.conf": _read_partitions,
+    "partitions.conf": read_partitions,
 }

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from weftline.errors import Problem
+from weftline.formats.lines import Reading
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import DeviceIntent
 from weftline.model.observed import ObservedConfig
 from weftline.model.vendor import Vendor
 from weftline.vendors.opensm.exports import nvidia, upstream
+from weftline.vendors.opensm.reading import read_partitions
 
 NAME = "opensm-export"
 
@@ -27,9 +30,15 @@ def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
     return tuple(found)
 
 
-def observe(_artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
-    """Say nothing: what an engine of its own makes of an export is not in its files."""
-    return ()
+def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
+    """Read the partitions of each export, which must be those of the proved set; routes of others are in no file."""
+    found: list[ObservedConfig] = []
+    for artifact in artifacts.artifacts:
+        if artifact.vendor == NAME and artifact.path.endswith("/partitions.conf"):
+            problems: list[Problem] = []
+            facts = read_partitions(artifact.content, Reading(artifact.path, problems))
+            found.append(ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(facts), tuple(problems)))
+    return tuple(found)
 
 
 OPENSM_EXPORT = Vendor(name=NAME, render=render, observe=observe)
