@@ -24,6 +24,13 @@ PROVE = ("tests/unit/prove", "tests/properties/test_proofs.py", "tests/oracle/te
          "tests/oracle/test_faulty_tables.py")  # fmt: skip
 ROUTE = ("tests/unit/route", "tests/properties/test_routes.py", "tests/golden/test_tables.py")
 COMPILE = ("tests/unit/compile", "tests/oracle/test_closed_forms.py")
+ISOLATE = ("tests/unit/prove/test_isolate.py", "tests/unit/technologies/test_audit_partitions.py",
+           "tests/unit/vendors/test_opensm_lint.py", "tests/oracle/test_partitions.py")  # fmt: skip
+ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_faulty_tables.py")
+LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
+REPAIR = ("tests/properties/test_repair.py",)
+AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
+         "tests/unit/technologies/test_audit_partitions.py", "tests/cli/test_audit.py")  # fmt: skip
 SIMULATE = ("tests/unit/simulate", "tests/oracle/test_exact_simulation.py", "tests/properties/test_simulation.py",
             "tests/oracle/test_closed_forms.py")  # fmt: skip
 
@@ -33,13 +40,19 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "prove/check.py": PROVE,
     "prove/claims.py": PROVE,
     "prove/deadlock.py": PROVE,
+    "prove/isolate.py": ISOLATE,
     "prove/reach.py": PROVE,
     "prove/tables.py": PROVE,
+    "prove/transient.py": REPAIR,
     "prove/witness.py": PROVE,
     "kernels/reach.py": ("tests/kernels/test_reach.py", *PROVE),
     "kernels/channels.py": ("tests/kernels/test_channels.py", *PROVE),
     "kernels/cycles.py": ("tests/kernels/test_cycles.py", *PROVE),
     "kernels/loads.py": ("tests/kernels/test_loads.py", *PROVE),
+    "kernels/layers.py": LAYERS,
+    "kernels/repair.py": ("tests/kernels/test_repair.py", *REPAIR),
+    "kernels/shortest.py": LAYERS,
+    "kernels/turns.py": LAYERS,
     "kernels/tables.py": ("tests/kernels/test_tables.py", "tests/unit/simulate"),
     "kernels/trees.py": ("tests/kernels/test_trees.py", "tests/properties/test_routes.py"),
     "kernels/updown.py": ("tests/kernels/test_updown.py", "tests/unit/route/test_updown.py"),
@@ -53,8 +66,10 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "route/engines.py": ROUTE,
     "route/fattree.py": ROUTE,
     "route/graph.py": ROUTE,
+    "route/layered.py": ("tests/unit/route/test_layered.py",),
     "route/names.py": ROUTE,
     "route/order.py": ROUTE,
+    "route/repair.py": REPAIR,
     "route/table.py": ROUTE,
     "route/trace.py": ROUTE,
     "route/tree.py": ROUTE,
@@ -66,6 +81,28 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "simulate/run.py": SIMULATE,
     "simulate/paths.py": SIMULATE,
     "technologies/infiniband/limits.py": ("tests/unit/technologies",),
+    "enact/order.py": REPAIR,
+    "adopt/adaptive.py": ADOPT,
+    "adopt/entries.py": ADOPT,
+    "adopt/tables.py": ADOPT,
+    "adopt/targets.py": ADOPT,
+    "vendors/opensm/isolation.py": ISOLATE,
+    "vendors/opensm/membership.py": ISOLATE,
+    "vendors/opensm/prediction.py": ISOLATE,
+    "vendors/opensm/subnet.py": ISOLATE,
+    "technologies/infiniband/audit/cabling.py": AUDIT,
+    "technologies/infiniband/audit/fabric.py": AUDIT,
+    "technologies/infiniband/audit/files.py": AUDIT,
+    "technologies/infiniband/audit/keyed.py": AUDIT,
+    "technologies/infiniband/audit/keys.py": AUDIT,
+    "technologies/infiniband/audit/lanes.py": AUDIT,
+    "technologies/infiniband/audit/links.py": AUDIT,
+    "technologies/infiniband/audit/managers.py": AUDIT,
+    "technologies/infiniband/audit/names.py": AUDIT,
+    "technologies/infiniband/audit/partitions.py": AUDIT,
+    "technologies/infiniband/audit/routing.py": AUDIT,
+    "technologies/infiniband/audit/verdicts.py": AUDIT,
+    "app/audit.py": AUDIT,
     "technologies/roce/limits.py": ("tests/unit/technologies",),
     "declare/checks.py": ("tests/unit/declare", "tests/errors"),
 }

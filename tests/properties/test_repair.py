@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.brute import channel_pairs, walk_all
+from tests.brute import channel_pairs, ports_to, walk_all
 from tests.fabrics import from_links, make_fabric
 from tests.kernels.reference.updown import next_rows
 from tests.properties.test_routes import SHAPES, check_law, graphs
@@ -22,7 +22,7 @@ from weftline.errors import CapabilityError
 from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules, Verdict
-from weftline.model.routes import Routes, no_route
+from weftline.model.routes import Routes, local_delivery, no_route
 from weftline.prove.transient import join_tables, prove_mixture, prove_rest
 from weftline.route import compute_routes
 from weftline.route.repair import Standing, cut_fabric, prepare_repair, repair_routes
@@ -139,6 +139,60 @@ def check_mixture(fabric: Fabric, tables: tuple[Routes, ...], *, is_good: bool) 
         assert waits
     else:
         assert is_looping or not waits
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.one_of(graphs(), trees), st.data())
+def test_joined_entries_name_the_ports_of_each_table_and_no_others(fabric: Fabric, data: st.DataObject) -> None:
+    standing = stand(fabric)
+    tables = [repair_routes(standing, draw_lost(data, fabric)).routes for _ in range(2)]
+    for some in (tables[:1], tables, [*tables, standing.routes]):
+        joined = join_tables(fabric, some)
+        for row, goal in np.ndindex(*joined.group.shape):
+            ports = {port for routes in some for port in ports_to(routes, row, goal)}
+            assert set(ports_to(joined, row, goal)) == ports
+            handed = [routes.group[row, goal] == local_delivery(routes.group) for routes in some]
+            if all(handed):
+                assert joined.group[row, goal] == local_delivery(joined.group)
+            elif not ports:
+                assert joined.group[row, goal] != local_delivery(joined.group)
+
+
+def test_an_entry_that_does_not_change_can_close_a_loop() -> None:
+    fabric = from_links(["a", "b", "c"], {"h": "c", "g": "a"}, [("a", "b"), ("a", "c"), ("b", "c")])
+    standing = stand(fabric)
+    ab, bc, ba = (ports_between(fabric, name) for name in ("ab", "bc", "ba"))
+    old = set_entry(standing, standing.routes, {("a", 0): ab, ("b", 0): bc})
+    new = set_entry(standing, old, {("b", 0): ba})
+    assert prove_mixture(fabric, (old,)).proof.verdict is Verdict.PROVED
+    for tables in ((new,), (old, new), (new, old), (new, new)):
+        mixed = prove_mixture(fabric, tables)
+        assert (mixed.proof.verdict, mixed.looping.tolist()) == (Verdict.REFUTED, [0])
+
+
+def test_turns_that_do_not_change_can_close_a_circle() -> None:
+    fabric = from_links(4, 1, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    standing = stand(fabric)
+    names = [f"leaf-{at + 1:03d}" for at in range(4)]
+    entries: dict[tuple[str, int], int] = {}
+    for at in range(4):
+        a, b, goal = names[at], names[(at + 1) % 4], (at + 2) % 4
+        entries[a, goal] = ports_between(fabric, "", (a, b))
+        entries[b, goal] = ports_between(fabric, "", (b, names[goal]))
+    round_ = set_entry(standing, replace(standing.routes, group=keep_delivery(standing)), entries)
+    first = int(fabric.switch_row[fabric.node_name.index(names[0])])
+    shorter = round_.group.copy()
+    shorter[first, 2] = no_route(shorter)
+    less = replace(round_, group=shorter)
+    assert prove_mixture(fabric, (less,)).proof.verdict is Verdict.PROVED
+    for tables in ((round_,), (round_, round_), (less, round_), (round_, less)):
+        mixed = prove_mixture(fabric, tables)
+        assert mixed.proof.verdict is Verdict.REFUTED
+        assert mixed.proof.witness is not None
+        assert len(mixed.proof.witness.detail["cycle"]) == 4
+        assert mixed.proof.witness.detail["destinations"]
+    (stage,) = order_tables(fabric, (round_,), round_)
+    assert stage.proof.verdict is Verdict.REFUTED
 
 
 def test_two_safe_tables_whose_mixture_loops_go_in_stages() -> None:

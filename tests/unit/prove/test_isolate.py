@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.running import run
 from tests.designs import Rendered, render_design
+from weftline.kernels.column import digest_parts
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import IsolationIntent
 from weftline.model.isolation import MANAGEMENT, Groups, IsolatedEnd, IsolationTables, Owners, Sharing
@@ -194,6 +196,31 @@ def test_the_verdict_is_that_of_all_pairs(drawn: list[tuple[str, Groups, Groups]
     proof = prove(*ends)
     assert (proof.verdict is Verdict.REFUTED) == bool(meetings)
     assert check_isolation(proof) == (not meetings)
+
+
+def test_a_certificate_that_was_changed_does_not_hold() -> None:
+    """Not by its digest alone: each fault comes with the digest that goes with it."""
+    proof = prove(end("a", "red", {1}), end("b", "blue", {2}, {3}), end("c", "blue", {2, 3}))
+    certificate = proof.certificate
+    assert certificate is not None
+    assert check_isolation(proof)
+    columns = certificate.columns
+    faults: tuple[dict[str, Any], ...] = (
+        {"may_meet": np.array([[1, 0], [1, 1]], dtype=np.uint8)},
+        {"may_meet": np.array([[1, 0, 0], [0, 1, 0]], dtype=np.uint8)},
+        {"owner": np.array([1, 0, 1], dtype=np.int32)},
+        {"own_ptr": columns["own_ptr"][:-1]},
+        {"wall_entry": np.where(columns["wall_entry"] == (1 << 31 | 1), 1 << 31 | 2, columns["wall_entry"])},
+        {"own_entry": np.where(columns["own_entry"] == (1 << 31 | 1), 3, columns["own_entry"])},
+    )
+    for fault in faults:
+        wrong = {**columns, **fault}
+        forged = replace(certificate, columns=wrong, digest=digest_parts(("isolate", *wrong, *wrong.values())))
+        assert not check_isolation(replace(proof, certificate=forged)), fault
+        assert not check_isolation(replace(proof, certificate=replace(certificate, columns=wrong)))
+    assert not check_isolation(replace(proof, bound=1))
+    assert not check_isolation(replace(proof, claim="reach"))
+    assert not check_isolation(replace(proof, certificate=None))
 
 
 def test_a_leak_stops_the_render(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
