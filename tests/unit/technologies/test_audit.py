@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.tables import change_entries, clockwise_routes, ring
 from weftline.adopt import build_fabric, read_discovery
 from weftline.errors import Place, Problem
+from weftline.kernels.column import NIL
 from weftline.model.adoption import Adoption
 from weftline.model.audit import AuditInput, Declared, Judged
 from weftline.model.finding import Topic
@@ -72,6 +74,19 @@ def test_files_that_nobody_knows() -> None:
     assert topic.verdict == "good"
 
 
+def test_what_is_wrong_with_a_file_is_bad_news(adoption: Adoption) -> None:
+    """Be it a file of the survey, or one that the tables were read from; adoption may find more."""
+    wrong = Problem("artifact.table-port", "it has no such port", "dump it again", HERE)
+    assert (files.judge(given()).verdict, files.judge(given(problems=(wrong,))).verdict) == ("good", "bad")
+    world = ring(4, hosts=2)
+    routes = clockwise_routes(world, 4, ties="opposite")
+    read = Judged(routes, "of a test", prove(world, routes, ProofRules()), (wrong,))
+    topic = files.judge(replace(given(), programmed=read))
+    assert (topic.verdict, rules(topic), topic.findings[0].where) == ("bad", ["artifact.table-port"], (HERE,))
+    topic = fabric.judge(given(replace(adoption, problems=(*adoption.problems, wrong))))
+    assert (topic.verdict, rules(topic)) == ("bad", ["artifact.table-port"])
+
+
 def test_a_fabric_is_counted(adoption: Adoption) -> None:
     topic = fabric.judge(given(adoption))
     assert topic.verdict == "good"
@@ -128,6 +143,23 @@ def test_two_files_about_one_manager_are_one_manager(adoption: Adoption) -> None
     topic = managers.judge(given(adoption, managers=(by_lid, by_guid, STANDBY)))
     assert "managers.two-masters" not in rules(topic)
     assert topic.figures[0] == (adoption.fabric.port_name(port), "master, priority 5")
+
+
+def test_what_files_say_of_one_manager_is_joined(adoption: Adoption) -> None:
+    """The first file names it without saying what it is."""
+    port = int(adoption.fabric.endpoint_port[0])
+    guid, lid = int(adoption.addresses.port_id[port]), int(adoption.addresses.port_address[port])
+    told = ManagerFact(HERE, lid=lid, state="master", priority=14)
+    other = replace(MASTER, port_guid=2, lid=999)
+    for facts in ((ManagerFact(HERE, port_guid=guid), told, other), (told, ManagerFact(HERE, port_guid=guid), other)):
+        source = replace(given(adoption, managers=facts), declared=declared(adoption, guid, 2))
+        assert "managers.two-masters" in rules(managers.judge(source))
+
+
+def test_managers_none_of_which_is_master_are_not_good(adoption: Adoption) -> None:
+    idle = (STANDBY, replace(STANDBY, port_guid=1, lid=1))
+    topic = managers.judge(replace(given(adoption, managers=idle), declared=declared(adoption, 1, 2)))
+    assert (topic.verdict, topic.good_controls) == ("unknown", ())
 
 
 def test_the_master_alone_does_not_tell_whether_others_answer(adoption: Adoption) -> None:
@@ -194,9 +226,55 @@ def test_what_a_dump_only_counts_is_counted_in_the_answer(adoption: Adoption) ->
     assert topic.summary.startswith("533 places of the dump to look at (artifact.unassigned-lid); ")
 
 
+def every_end(adoption: Adoption, **near: Any) -> tuple[PortFact, ...]:
+    """Say what both ends of every link can and do; ``near`` changes that of the first endpoint."""
+    found, ids = adoption.fabric, adoption.addresses
+    _, like = ends(adoption)
+    first = int(found.endpoint_port[0])
+    facts: list[PortFact] = []
+    for port in np.flatnonzero(found.port_peer != NIL).tolist():
+        changes: dict[str, Any] = near if port == first else {}
+        node, number = int(ids.node_id[found.port_node[port]]), int(found.port_number[port])
+        guid = 0 if found.switch_row[found.port_node[port]] != NIL else int(ids.port_id[port])
+        facts.append(replace(like, node=node, number=number, port_guid=guid, **changes))
+    return tuple(facts)
+
+
 def test_links_at_their_best(adoption: Adoption) -> None:
-    topic = links.judge(given(adoption, ports=ends(adoption)))
+    topic = links.judge(given(adoption, ports=every_end(adoption)))
     assert (topic.verdict, topic.findings) == ("good", ())
+    assert topic.summary.endswith("or than its ports can.")
+
+
+@pytest.mark.parametrize("near", [{"width_supported": None}, {"speed_supported": ""}])
+def test_links_of_which_nobody_says_what_they_can_are_open(near: dict[str, Any], adoption: Adoption) -> None:
+    count = int((adoption.fabric.port_peer != NIL).sum()) // 2
+    topic = links.judge(given(adoption, ports=every_end(adoption, **near)))
+    assert topic.verdict == "unknown"
+    assert topic.unjudged[0].question.startswith(f"What can 1 of {count} links do at most?")
+    assert links.judge(given(adoption, ports=every_end(adoption)[:-1])).verdict == "unknown"
+
+
+def test_ports_of_hosts_are_found_by_their_lid(adoption: Adoption) -> None:
+    """As smpquery names them."""
+    facts = list(every_end(adoption, speed="HDR"))
+    of_guid = {
+        int(guid): int(lid)
+        for guid, lid in zip(adoption.addresses.port_id, adoption.addresses.port_address, strict=True)
+    }
+    by_lid = [replace(fact, port_guid=0, lid=of_guid[fact.port_guid]) if fact.port_guid else fact for fact in facts]
+    topic = links.judge(given(adoption, ports=tuple(by_lid)))
+    assert (rules(topic), topic.unjudged) == (["links.slow"], ())
+
+
+def test_two_files_say_what_a_port_can_and_what_it_does(adoption: Adoption) -> None:
+    """One knows what runs, another what could; neither alone shows the link that runs below."""
+    whole = every_end(adoption, speed="HDR")
+    runs = tuple(replace(fact, width_supported=None, speed_supported="") for fact in whole)
+    can = tuple(replace(fact, width=None, speed="") for fact in whole)
+    assert rules(links.judge(given(adoption, ports=(*runs, *can)))) == ["links.slow"]
+    assert rules(links.judge(given(adoption, ports=(*can, *runs)))) == ["links.slow"]
+    assert links.judge(given(adoption, ports=runs)).verdict == "unknown"
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from weftline.formats.speed import LANE_GBPS
+from weftline.kernels.column import I64, NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import Fabric
 from weftline.model.finding import Finding, Topic, Unjudged
@@ -33,11 +34,14 @@ def judge(source: AuditInput) -> Topic:
     slow = [from_problem(item) for item in adoption.problems if item.code == "artifact.slow-link"]
     blind = [item for item in adoption.problems if item.code == "artifact.unknown-speed"]
     names, facts = name_ports(adoption), _gather(source)
-    found = {names.find(fact.node, fact.number, fact.port_guid): fact for fact in facts}
+    found = {names.find(fact.node, fact.number, fact.port_guid, fact.lid): fact for fact in facts}
     findings = [*slow, *_reduced(adoption.fabric, found), *_idle(facts, names), *_mtu(facts, names)]
     unjudged = [Unjudged(item.message, "ibnetdiscover prints it; see its line") for item in blind]
     if not any(fact.width_supported or fact.speed_supported for fact in facts):
         unjudged.append(Unjudged("Does a whole tier run slower than its ports can?", CAPABILITIES))
+    elif blank := _count_blank(adoption.fabric, found):
+        words = f"What can {blank:,} of {count(len(_ends(adoption.fabric)), 'link')} do at most?"
+        unjudged.append(Unjudged(words, CAPABILITIES))
     figures = tuple(
         (f"{rate:g} Gb/s", count(number, "link")) for rate, number in sorted(_rates(adoption.fabric), reverse=True)
     )
@@ -83,6 +87,20 @@ def _reduced(fabric: Fabric, found: dict[int, PortFact]) -> list[Finding]:
             message = f"runs at {runs:g} Gb/s a lane, both ends can {speed:g} Gb/s"
             findings.append(_finding("links.slow", name, message, near))
     return findings
+
+
+def _count_blank(fabric: Fabric, found: dict[int, PortFact]) -> int:
+    """Count the links of which no file says what both ends can."""
+    known = [port for port, fact in found.items() if port != NIL and fact.width_supported and fact.speed_supported]
+    is_known = np.zeros(fabric.port_count, dtype=np.bool_)
+    is_known[known] = True
+    near = _ends(fabric)
+    return int(np.count_nonzero(~(is_known[near] & is_known[fabric.port_peer[near]])))
+
+
+def _ends(fabric: Fabric) -> I64:
+    """List one end of every link."""
+    return np.flatnonzero(fabric.port_peer > np.arange(fabric.port_count)).astype(np.int64)
 
 
 def _rate(word: str) -> float:
@@ -131,6 +149,5 @@ def _mtu(facts: list[PortFact], names: PortNames) -> list[Finding]:
 
 
 def _rates(fabric: Fabric) -> list[tuple[float, int]]:
-    ends = np.flatnonzero(fabric.port_peer > np.arange(fabric.port_count))
-    rates, numbers = np.unique(fabric.port_rate_gbps[ends], return_counts=True)
+    rates, numbers = np.unique(fabric.port_rate_gbps[_ends(fabric)], return_counts=True)
     return list(zip(rates.tolist(), numbers.tolist(), strict=True))

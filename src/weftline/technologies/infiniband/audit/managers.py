@@ -41,6 +41,8 @@ def judge(source: AuditInput) -> Topic:
                 controls=("IBS-05",),
             )
         )
+    if not any(manager.state == "master" for manager in found):
+        unjudged.append(Unjudged("Which manager is the master?", NEEDS, ("IBS-05",)))
     if source.declared is None or not source.declared.managers:
         unjudged.append(Unjudged("Are these the managers that should be there?", "--against DECLARATION", ("IBS-05",)))
     figures = tuple((_name(source, manager), _describe(manager)) for manager in found)
