@@ -29,11 +29,15 @@ def judge_configuration(
         capacities=_find_capacities(survey),
     )
     linted = lint(source)
+    # which of several option files the manager runs on is not known, so each must be in order
+    others = [part.options for part in survey.parts if part.options and part.options is not options]
+    more = [finding for one in others for finding in lint(LintInput(None, one, None, None)).findings]
+    findings = tuple(dict.fromkeys((*linted.findings, *more)))
     if linted.predicted is None or partitions is None:
-        return None, linted.findings
+        return None, findings
     where = Place(partitions.file)
     facts = tuple(KeyFact(one.node, one.number, where, one.guid, keys=one.table.keys) for one in linted.predicted)
-    return facts, linted.findings
+    return facts, findings
 
 
 def _find_manager(survey: Survey) -> int:

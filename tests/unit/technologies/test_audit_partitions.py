@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.designs import Rendered, render_design
 from weftline.adopt import build_fabric, read_survey
 from weftline.app.configured import judge_configuration
+from weftline.errors import Place
 from weftline.formats import partitions_conf, topology
 from weftline.formats.eui import format_guid
 from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput, Declared
 from weftline.model.finding import Topic
-from weftline.model.survey import PortFact
+from weftline.model.survey import PortFact, Source, SurveyPart
 from weftline.technologies.infiniband.audit import keys, partitions
 from weftline.technologies.infiniband.owners import list_owners
 from weftline.vendors.opensm.prediction import PartitionOptions, predict
@@ -190,11 +192,128 @@ def test_the_file_beside_the_tables(made: Rendered) -> None:
     assert "tenants meet in no partition" in only.summary
 
 
-@pytest.mark.parametrize("missing", ["host-0003/nic1", "host-0003/nic1!"])
-def test_a_table_that_nobody_read_is_unknown(made: Rendered, missing: str) -> None:
+@pytest.mark.parametrize(
+    ("missing", "open_controls"),
+    [("host-0003/nic1", {"TEN-01", "TEN-02", "TEN-04", "TEN-11"}), ("host-0003/nic1!", {"TEN-01", "TEN-03"})],
+)
+def test_a_table_that_nobody_read_is_unknown(made: Rendered, missing: str, open_controls: set[str]) -> None:
     topic = judge(made, {missing: ""})
     assert topic.verdict == "unknown"
+    assert not open_controls & set(topic.good_controls)
+
+
+def test_members_of_a_group_whose_keys_nobody_knows(made: Rendered) -> None:
+    red = next(p for p in made.fabric.endpoint_port.tolist() if made.fabric.port_name(p) == "host-0001/nic1")
+    member = GROUPS.format(f"fe80::{write_gid(int(made.addresses.port_id[red]))}")
+    good = judge(made, groups=member)
+    assert (good.verdict, "TEN-10" in good.good_controls) == ("good", True)
+    for changes, text in (
+        ({"host-0001/nic1": ""}, member),
+        ({}, GROUPS.format("fe80::dead:beef:1:2")),
+        ({}, member.replace("pkey....................0x8001", "")),
+    ):
+        topic = judge(made, changes, groups=text)
+        assert topic.verdict == "unknown"
+        assert "TEN-10" not in topic.good_controls
+        assert any("TEN-10" in question.controls for question in topic.unjudged)
+
+
+def write_gid(guid: int) -> str:
+    """Write a GUID as the second half of a GID."""
+    return ":".join(f"{guid:016x}"[start : start + 4] for start in range(0, 16, 4))
+
+
+def test_a_tenant_that_was_not_found_leaves_the_others_open(made: Rendered) -> None:
+    """A host that is found and not declared may be the one that is declared and not found."""
+    source = whole(made)
+    assert partitions.judge(source).verdict == "good"
+    assert source.adoption is not None
+    names = [name.replace("host-000", "node") for name in source.adoption.fabric.node_name]
+    renamed = replace(source.adoption.fabric, node_name=tuple(names))
+    other = replace(source.adoption.addresses, scheme="other")
+    kept = {name: renamed.node_name.index(name) for name in ("node2", "node3", "node4")}
+    for name, node in kept.items():
+        names[node] = name.replace("node", "host-000")
+    adoption = replace(source.adoption, fabric=replace(renamed, node_name=tuple(names)), addresses=other)
+    topic = partitions.judge(replace(source, adoption=adoption))
+    assert topic.verdict == "bad"  # by its keys, node1 is the host of red that is missing
+    assert "partition.tenants-meet" in rules(topic)
+    # what is red by nobody's word meets only itself, and that is no proof either
+    names[kept["node2"]] = "node2"
+    adoption = replace(source.adoption, fabric=replace(renamed, node_name=tuple(names)), addresses=other)
+    topic = partitions.judge(replace(source, adoption=adoption))
+    assert topic.verdict == "unknown"
     assert "TEN-01" not in topic.good_controls
+    assert any("host-0001 of red was not found, one of 2, and node1 is not" in one.needs for one in topic.unjudged)
+
+
+def whole(made: Rendered, **files: str) -> AuditInput:
+    """Read all that a fabric in order gives."""
+    texts = {"tables.txt": write_tables(made, {}), "opensm.conf": OPTIONS, "groups": GROUPS.format("::")}
+    return gather(made, {**texts, "opensm.log": LOG, **files})
+
+
+def test_options_that_do_not_speak_of_enforcement_leave_it_open(made: Rendered) -> None:
+    topic = judge(made, opensm_conf=OPTIONS.replace("part_enforce both\n", ""))
+    assert topic.verdict == "unknown"
+    assert not {"TEN-01", "TEN-03"} & set(topic.good_controls)
+
+
+def test_two_option_files_must_both_be_in_order(made: Rendered) -> None:
+    same = whole(made, **{"standby/opensm.conf": OPTIONS.replace("m_key 0x5", "m_key 0x6")})
+    assert partitions.judge(same).verdict == "good"
+    assert set(keys.judge(same).good_controls) == {"IBS-01", "IBS-02"}
+    open_keys = whole(made, **{"standby/opensm.conf": OPTIONS.replace("m_key 0x5", "m_key 0").replace("sa_key 8", "")})
+    assert keys.judge(open_keys).verdict == "bad"
+    assert keys.judge(open_keys).good_controls == ()
+    for first, second in (("both", "in"), ("in", "both")):
+        texts = [OPTIONS.replace("both", word) for word in (first, second)]
+        topic = partitions.judge(whole(made, **{"opensm.conf": texts[0], "standby/opensm.conf": texts[1]}))
+        assert "partition.enforcement-off" in rules(topic)
+        assert "TEN-01" not in topic.good_controls
+
+
+@pytest.mark.parametrize(
+    ("inbound", "outbound", "verdict"),
+    [
+        (True, True, "good"),
+        (True, False, "bad"),
+        (False, True, "bad"),
+        (True, None, "unknown"),
+        (None, True, "unknown"),
+    ],
+)
+def test_what_ports_say_of_enforcement_stands_before_options(
+    made: Rendered, inbound: bool | None, outbound: bool | None, verdict: str
+) -> None:
+    source = whole(made)
+    host = next(p for p in made.fabric.endpoint_port.tolist() if made.fabric.port_name(p) == "host-0001/nic1")
+    peer = int(made.fabric.port_peer[host])
+    node, number = int(made.addresses.node_id[made.fabric.port_node[peer]]), int(made.fabric.port_number[peer])
+    fact = PortFact(node, number, Place("portinfo", 1), enforces_in=inbound, enforces_out=outbound)
+    stranger = replace(fact, node=0x77, enforces_in=True, enforces_out=True)
+    silent = replace(fact, enforces_in=None, enforces_out=None)
+    topic = partitions.judge(add_ports(source, fact, stranger, silent))
+    assert topic.verdict == verdict
+    assert ("TEN-03" in topic.good_controls) == (verdict == "good")
+    assert partitions.judge(add_ports(source, silent)).verdict == "good"
+
+
+def add_ports(source: AuditInput, *ports: PortFact) -> AuditInput:
+    """Let one more file speak of ports."""
+    survey = source.survey
+    more = Source("portinfo", "smpquery-portinfo", "0" * 64)
+    parts, sources = (*survey.parts, SurveyPart(ports=ports)), (*survey.sources, more)
+    return replace(source, survey=replace(survey, parts=parts, sources=sources))
+
+
+def test_the_old_word_switches_enforcement_off_whatever_the_new_one_says(made: Rendered) -> None:
+    topic = judge(made, opensm_conf=OPTIONS + "no_partition_enforcement TRUE\n")
+    (found,) = [one for one in topic.findings if one.rule == "partition.enforcement-off" and "face" in one.message]
+    assert found.message.startswith("9 switch ports")
+    assert "partition.tenants-meet" in rules(topic)
+    proof = next(one for one in topic.findings if one.rule == "partition.tenants-meet")
+    assert "does not enforce" in proof.message
 
 
 def test_without_any_evidence(made: Rendered) -> None:
@@ -216,3 +335,42 @@ def test_keys(made: Rendered) -> None:
     nothing = keys.judge(gather(made, {}))
     assert nothing.verdict == "unknown"
     assert {"IBS-01", "IBS-02", "IBS-03", "IBS-04", "IBS-08"} <= {c for one in nothing.unjudged for c in one.controls}
+
+
+def protect(made: Rendered, **facts: object) -> list[PortFact]:
+    """Say of every switch and host port that it is protected, and never lets go of its key."""
+    said: dict[str, Any] = {"protection": 2, "lease_s": 0, "has_management_key": True, **facts}
+    fabric, ids, here = made.fabric, made.addresses, Place("portinfo", 1)
+    lit = [p for p in fabric.endpoint_port.tolist() if fabric.port_peer[p] != NIL]
+    switches = [PortFact(int(ids.node_id[node]), 0, here, **said) for node in fabric.switch_node.tolist()]
+    return [*switches, *(PortFact(0, NIL, here, int(ids.port_id[port]), **said) for port in lit)]
+
+
+def test_keys_by_what_ports_say(made: Rendered) -> None:
+    source = gather(made, {})
+    good = keys.judge(add_ports(source, *protect(made)))
+    assert (rules(good), good.good_controls) == ({"keys.residual-risk"}, ("IBS-01",))
+    assert f"{len(protect(made))} ports are protected" in good.summary
+    lower: tuple[dict[str, object], ...] = ({"protection": 1}, {"protection": 0}, {"has_management_key": False})
+    for facts in lower:
+        ports = protect(made)
+        ports[3] = protect(made, **facts)[3]
+        bad = keys.judge(add_ports(source, *ports))
+        assert (bad.verdict, bad.good_controls) == ("bad", ())
+        assert "keys.protection-level" in rules(bad)
+
+
+@pytest.mark.parametrize(
+    ("lost", "facts"),
+    [(0, {}), (-1, {}), (None, {"lease_s": 60}), (None, {"lease_s": None})],
+    ids=["a switch", "a host", "a lease", "no lease"],
+)
+def test_ports_do_not_tell_all_of_keys(made: Rendered, lost: int | None, facts: dict[str, object]) -> None:
+    ports = protect(made, **facts)
+    if lost is not None:
+        del ports[lost]
+    topic = keys.judge(add_ports(gather(made, {}), *ports))
+    assert "IBS-01" not in topic.good_controls
+    assert any("IBS-01" in question.controls for question in topic.unjudged)
+    beside = gather(made, {"opensm.conf": OPTIONS})
+    assert "IBS-01" in keys.judge(add_ports(beside, *ports)).good_controls

@@ -14,6 +14,9 @@ from weftline.model.partitions import FULL, KEY
 from weftline.model.survey import KeyFact, OptionFact, PortFact
 from weftline.technologies.infiniband.audit.names import PortNames, name_ports
 
+ENFORCEMENT = frozenset({"part_enforce", "no_partition_enforcement"})
+"""Options that say whether switch ports enforce."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
@@ -29,6 +32,8 @@ class Keyed:
     options: dict[str, OptionFact]
     cleared: frozenset[int]
     """Switch ports that no longer enforce by the log."""
+    is_agreed: bool = True
+    """Whether all option files say the same of enforcement."""
     strangers: tuple[KeyFact, ...] = ()
     """Tables of ports that the fabric does not have."""
     directions: dict[str, tuple[bool, bool]] = field(
@@ -53,6 +58,8 @@ class Keyed:
         fact = self.ports.get(port)
         if fact is not None and (fact.enforces_in is not None or fact.enforces_out is not None):
             return fact.enforces_in, fact.enforces_out
+        if not self.is_agreed:
+            return None, None
         old, word = self.options.get("no_partition_enforcement"), self.options.get("part_enforce")
         if old is not None and old.value == "TRUE":
             return False, False
@@ -88,9 +95,15 @@ def gather(source: AuditInput) -> Keyed | None:
         if (port := names.find(fact.node, fact.number, fact.port_guid)) != NIL
     }
     options = {option.name: option for part in source.survey.parts for option in part.options}
+    said = {
+        frozenset((one.name, one.value) for one in part.options if one.name in ENFORCEMENT)
+        for part in source.survey.parts
+        if part.options
+    }
     return Keyed(
-        source.adoption.fabric, names, tables, predicted, ports, options, frozenset(cleared - {NIL}), tuple(strangers)
-    )
+        source.adoption.fabric, names, tables, predicted, ports, options, frozenset(cleared - {NIL}), len(said) < 2,
+        tuple(strangers),
+    )  # fmt: skip
 
 
 def _rank(fact: KeyFact) -> tuple[bool, bool]:

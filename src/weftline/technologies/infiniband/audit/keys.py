@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import NodeKind
@@ -46,6 +48,7 @@ def judge(source: AuditInput) -> Topic:
         unjudged.append(Unjudged(question, f"{OPTIONS}, or {PORTS}", ("IBS-01",)))
     if not options:
         unjudged.append(Unjudged("Are SM_Key and SA_Key set?", OPTIONS, ("IBS-02",)))
+        unjudged += _list_open(source, ports)
     unjudged += ALWAYS_OPEN
     findings.append(REMAINS)
     worst = [finding for finding in findings if finding.severity != "note"]
@@ -56,6 +59,24 @@ def judge(source: AuditInput) -> Topic:
     named = sorted(name for name in options if name.endswith("_key") or name.startswith("m_key"))
     figures = tuple((name, options[name]) for name in named)
     return Topic("keys", TITLE, settle(findings, unjudged), summary, tuple(findings), tuple(unjudged), figures, good)
+
+
+def _list_open(source: AuditInput, ports: list[PortFact]) -> Iterator[Unjudged]:
+    """Say what ports alone do not: whether a lease outlasts a sweep, and how the ports fare that nobody asked."""
+    if not ports:
+        return
+    if any(fact.lease_s != 0 for fact in ports):
+        yield Unjudged("Does the lease of the management key outlast a sweep and a fail-over?", OPTIONS, ("IBS-01",))
+    if source.adoption is None:
+        return
+    fabric, names = source.adoption.fabric, name_ports(source.adoption)
+    seen = {names.find(fact.node, fact.number, fact.port_guid, fact.lid) for fact in ports}
+    lit = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL].tolist()
+    known = {fact.node or names.switch_of_lid.get(fact.lid, 0) for fact in ports if fact.number == 0}
+    switches = set(source.adoption.addresses.node_id[fabric.switch_node].tolist())
+    rest = [count(len(set(lit) - seen), "host port"), count(len(switches - known), "switch", "switches")]
+    if set(lit) - seen or switches - known:
+        yield Unjudged(f"Are {' and '.join(rest)} protected, of which no file speaks?", PORTS, ("IBS-01",))
 
 
 def _sum_up(options: dict[str, str], ports: list[PortFact]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from weftline.adopt import match_nodes
 from weftline.kernels.column import NIL
-from weftline.model.audit import AuditInput
+from weftline.model.audit import AuditInput, Declared
 from weftline.model.finding import Finding, Topic, Unjudged
-from weftline.model.isolation import MANAGEMENT, NOBODY, IsolatedEnd, IsolationTables
+from weftline.model.isolation import MANAGEMENT, NOBODY, IsolatedEnd, IsolationTables, Owners
 from weftline.model.partitions import DEFAULT_KEY, FULL, KEY
 from weftline.model.proof import Proof, Verdict
 from weftline.prove.isolate import prove_isolation
@@ -92,8 +92,28 @@ def _prove(source: AuditInput, keyed: Keyed) -> Proof | None:
             owner.setdefault(found, whose)
     seats = {keyed.names.of_guid.get(guid, NIL) for guid in _managers(source)}
     ends = tuple(_describe_end(keyed, port, peer, owner, seats) for port, peer in keyed.facing())
-    tables = IsolationTables(ends, declared.owners.sharings, keyed.fabric.digest, "the tables of the dumps", PREMISE)
+    doubts = tuple(_doubt_owners(declared, declared.owners, keyed, matched))
+    source_words, digest = "the tables of the dumps", keyed.fabric.digest
+    tables = IsolationTables(ends, declared.owners.sharings, digest, source_words, PREMISE, doubts)
     return prove_isolation(tables, required=True)
+
+
+def _doubt_owners(declared: Declared, owners: Owners, keyed: Keyed, matched: dict[int, int]) -> Iterator[str]:
+    """Say where a host that was found may be a tenant's: one that is not declared, while a declared one is missing."""
+    port_node = declared.fabric.port_node
+    lost = {
+        int(port_node[port]): owner
+        for port, owner in owners.of_port.items()
+        if owner not in {MANAGEMENT, NOBODY} and int(port_node[port]) not in matched
+    }
+    known = set(matched.values())
+    strange = {int(keyed.fabric.port_node[port]) for port, _ in keyed.facing()} - known
+    if lost and strange:
+        node, owner = next(iter(lost.items()))
+        yield (
+            f"{declared.fabric.node_name[node]} of {owner} was not found, one of {len(lost):,}, and "
+            f"{keyed.fabric.node_name[min(strange)]} is not declared, one of {len(strange):,}"
+        )
 
 
 def _describe_end(keyed: Keyed, port: int, peer: int, owner: dict[int, str], seats: set[int]) -> IsolatedEnd:
@@ -322,7 +342,8 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
         words = f"Which keys do {unknown:,} of {len(pairs):,} host ports hold, and {walls:,} switch ports before them?"
         if keyed.predicted:
             words += " The partition file says what they should hold."
-        yield Unjudged(words, TABLES, ("TEN-01", "TEN-02", "TEN-04"))
+        controls = ("TEN-01", "TEN-02", "TEN-04", *(("TEN-03",) if walls else ()), *(("TEN-11",) if unknown else ()))
+        yield Unjudged(words, TABLES, controls)
     if any(None in keyed.enforcement(peer) for _, peer in pairs):
         yield Unjudged("Do the switch ports that face hosts enforce partitions?", ENFORCEMENT, ("TEN-03",))
     if proof is None:
@@ -331,10 +352,20 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
         yield Unjudged("Are the tenants kept apart?", proof.statement.partition("Not decided: ")[2], ("TEN-01",))
     if not any(part.groups for part in source.survey.parts):
         yield Unjudged("Which multicast groups are there, and who is in them?", "saquery MCMR", ("TEN-10",))
+    groups = [group for part in source.survey.parts for group in part.groups]
+    blind = [group for group in groups if group.key is None or any(_is_blind(keyed, guid) for guid in group.members)]
+    if blind:
+        words = f"Do the members of {count(len(blind), 'multicast group')}, such as {blind[0].mgid}, hold its key?"
+        yield Unjudged(words, f"saquery MCMR, and {TABLES}", ("TEN-10",))
     if not any(part.log is not None for part in source.survey.parts):
         yield Unjudged(
             "Did the manager give its partition file up, or lose keys?", "opensm.log of the manager", ("TEN-05",)
         )
+
+
+def _is_blind(keyed: Keyed, guid: int) -> bool:
+    """Tell whether the keys of a port are not known."""
+    return read_groups(keyed.tables.get(keyed.names.of_guid.get(guid, NIL))) is None
 
 
 def _list_good(findings: list[Finding], unjudged: list[Unjudged], keyed: Keyed) -> tuple[str, ...]:
