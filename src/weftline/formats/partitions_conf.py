@@ -215,7 +215,8 @@ class _Reader:
         if self.open is None:
             header, colon, body = text.partition(":")
             if not colon:
-                raise _Fault("there is no ':' behind the partition's name and flags", at)
+                ends = "; carriage returns end the lines" if "\r" in header else ""
+                raise _Fault(f"there is no ':' behind the partition's name and flags{ends}", at)
             self.open = self._read_header(header, at)
             offset = at + len(header) + 1
         for index, piece in enumerate(pieces := body.split(",")):

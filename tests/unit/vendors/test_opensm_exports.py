@@ -56,6 +56,15 @@ def test_each_export_says_what_it_cannot_guarantee() -> None:
     text = made.text(f"{FOLDER}/nvidia/opensm.conf")
     assert text.index("# unverified") < text.index("shield_mode")
     assert text.index("ar_sl_mask") < text.index("# unverified")
+    unverified = text.partition("# unverified")[2].splitlines()[1:]
+    assert unverified
+    assert all(line.startswith("#") for line in unverified)
+
+
+def test_a_chain_takes_its_options_from_the_main_file() -> None:
+    chain = render_design("infiniband", hosts=4, rails=1).text(f"{FOLDER}/nvidia/rch.conf")
+    assert "topology: 0\n" in chain
+    assert "config:" not in chain
 
 
 def test_keys_are_named_in_exports_too() -> None:

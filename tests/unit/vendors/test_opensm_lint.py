@@ -171,3 +171,10 @@ def test_any_text_is_read(text: str) -> None:
 def test_any_bytes_are_read(data: bytes) -> None:
     assert isinstance(partitions_conf.parse(data, "p"), PartitionFile)
     opensm_conf.parse(data, "o")
+
+
+def test_carriage_returns_are_named(made: Rendered) -> None:
+    (finding,) = [
+        one for one in judge(made, GOOD.replace("\n", "\r\n")).findings if one.rule == "partition.syntax-error"
+    ]
+    assert "carriage returns end the lines" in finding.message

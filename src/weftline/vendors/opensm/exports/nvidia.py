@@ -50,9 +50,8 @@ def list_files(intent: DeviceIntent) -> dict[str, str]:
         "pgrp.conf": _write_groups(export),
         "topo.conf": "topology\nid: 1\nsw-grp: g_switches\nhca-grp: g_ends\nend-topology\n",
         "rch.conf": (
-            "# names of this paragraph beside id and engine are unverified\n"
-            f"unicast-step\nid: 1\nengine: {ENGINE.removeprefix('ar_')}\nconfig: {INSTALL}/root-guids.conf\n"
-            "topology: 0\nfallback-to: none\npath-bit: 0\nend-unicast-step\n"
+            # Neither config, which would name a whole file of options, nor fallback-to: the main options hold.
+            f"unicast-step\nid: 1\nengine: {ENGINE.removeprefix('ar_')}\ntopology: 0\npath-bit: 0\nend-unicast-step\n"
         ),
         README: _explain(intent),
     }
@@ -68,13 +67,14 @@ def _write(intent: DeviceIntent) -> str:
     if "m_key" not in known:
         del seen["m_key_per_port"]
     blocks = (
-        (f"Options of {intent.device} of fabric {intent.fabric} for NVIDIA's subnet manager; see {README}", known),
-        ("names and values that public files of sites hold", seen),
-        ("unverified: names are known, values are not; look them up in your release before use", UNVERIFIED),
-    )
+        (f"Options of {intent.device} of fabric {intent.fabric} for NVIDIA's subnet manager; see {README}", known, ""),
+        ("names and values that public files of sites hold", seen, ""),
+        ("unverified: names are known, values are not; look each up in your release, then take its # away",
+         UNVERIFIED, "#"),
+    )  # fmt: skip
     return "\n".join(
-        f"# {title}\n" + "".join(f"{name} {value}\n" for name, value in sorted(block.items()))
-        for title, block in blocks
+        f"# {title}\n" + "".join(f"{off}{name} {value}\n" for name, value in sorted(block.items()))
+        for title, block, off in blocks
     )
 
 
@@ -94,11 +94,13 @@ def _write_groups(export: ExportIntent) -> str:
 
 def _explain(intent: DeviceIntent) -> str:
     return f"""{intent.device} of fabric {intent.fabric} for NVIDIA's subnet manager
-Install the files in {INSTALL}, or hand them to UFM. The engine is {ENGINE}; with routing_engine
-chain the files pgrp.conf, topo.conf and rch.conf say the same as a chain of one step.
+Install the files in {INSTALL}, or hand them to UFM. The engine is {ENGINE}. For sites that
+run routing_engine chain, pgrp.conf, topo.conf and rch.conf are a chain of one step to start from:
+{ENGINE.removeprefix("ar_")} over the whole fabric, since public manuals name no adaptive engine for a step.
 No release of that manager was at hand: options are sorted by what is known of their names.
 
-What this export gives back: adaptive routing, self-healing links (SHIELD) and keys per port.
+What this export gives back: adaptive routing; once their options are switched on, self-healing
+links (SHIELD) and enhanced trust too.
 
 What it cannot guarantee:
 - Nothing here was loaded into that manager by us, and it may pass over options that it does not know.
