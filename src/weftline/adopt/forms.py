@@ -56,7 +56,8 @@ class Form:
 
 def by_line(pattern: str) -> Callable[[str, bytes], bool]:
     """Recognise a form by a line that starts like this within the first bytes."""
-    compiled = re.compile(rb"^[ \t]*(?:" + pattern.encode("latin-1") + rb")", re.MULTILINE)
+    # Blanks are not given back: a file of blanks would take a second otherwise, and there may be thousands.
+    compiled = re.compile(rb"^[ \t]*+(?:" + pattern.encode("latin-1") + rb")", re.MULTILINE)
     return lambda _, head: compiled.search(head) is not None
 
 

@@ -256,6 +256,11 @@ def _write_static(work: _Work, table: _Table, row: Row, entries: tuple[I64, I32,
             log.add("artifact.table-differs", message, hint, int(table.line[at]), 1)
     row.static[target] = value
     row.is_listed[target] = True
+    twice = np.flatnonzero(row.static[target] != value)
+    if len(twice):
+        at = int(good[twice[0]])
+        message = f"{len(twice):,} entries of {table.name} stand twice with another port, as LID {table.lid[at]}"
+        log.add("artifact.table-repeated", message, "the last one counts; take the dump again", int(table.line[at]), 1)
 
 
 def _add_private(work: _Work, row: Row, value: I64, target: I32) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -70,8 +71,13 @@ def parse_answers(data: bytes, file: str) -> SurveyPart:
             if asked is None:
                 log.add("artifact.dump-line", "nothing says whose table this is", _HINT, start)
             else:
-                whole = len(keys) >= int(end[1])
-                found.append(_answer(asked, keys[: int(end[1])], Place(file, start, 1), is_whole=whole))
+                capacity = int(end[1])
+                is_odd = any(key & 0x7FFF for key in keys[capacity:])
+                if is_odd:
+                    message = f"the answer has keys behind the last of {capacity} places"
+                    log.add("artifact.dump-line", message, "ask again: it was edited, or put together", start)
+                whole = len(keys) >= capacity and not is_odd
+                found.append(_answer(asked, keys if is_odd else keys[:capacity], Place(file, start, 1), is_whole=whole))
             keys, start, asked = [], 0, None
         elif head is not None:
             if keys:
@@ -133,8 +139,15 @@ def parse_records(data: bytes, file: str) -> SurveyPart:
         begins.setdefault((lid, port), start)
         ports.setdefault((lid, port), {})[block] = words
     found: list[KeyFact] = []
+    switches = {lid for lid, port in ports if port == 0}
+    most: Counter[tuple[bool, bool]] = Counter()
     for (lid, port), blocks in ports.items():
-        whole = sorted(blocks) == list(range(len(blocks)))
+        kind = lid in switches, port == 0
+        most[kind] = max(most[kind], len(blocks))
+    for (lid, port), blocks in ports.items():
+        # A cut answer ends between two blocks, so a port with fewer than its like is not whole, nor a last block that
+        # is full: the manager fills tables from the front.
+        whole = sorted(blocks) == list(range(most[lid in switches, port == 0])) and not blocks[max(blocks)][-1] & 0x7FFF
         keys = [word for block in sorted(blocks) for word in blocks[block]]
         where = Place(file, begins[lid, port], 1)
         found.append(KeyFact(0, port, where, 0, lid, trim(keys), is_ordered=whole, is_whole=whole))

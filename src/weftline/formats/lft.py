@@ -25,6 +25,8 @@ _MAX_SLOW = 4_000_000
 """Lines that are read one by one because their columns are not the usual ones."""
 _MAX_BAD = 1_000
 """Broken lines after which a file is given up."""
+BOM = b"\xef\xbb\xbf"
+"""What some editors put before text; no tool writes it."""
 NO_PORT = 255
 """The entry that drops; IBTA vol 1, 18.2.4.3."""
 
@@ -224,7 +226,7 @@ def parse(data: bytes, file: str) -> LftDump | tuple[Problem, ...]:
         place = Place(file, data.count(b"\n", 0, zero) + 1, zero - data.rfind(b"\n", 0, zero))
         return (Problem("artifact.dump-binary", "a zero byte does not occur in text: this file is binary", "", place),)
     reader = _Reader(ProblemLog(file))
-    begin, line = 0, 1
+    begin, line = len(BOM) if data.startswith(BOM) else 0, 1
     while begin < len(data) and reader.slow <= _MAX_SLOW and reader.bad <= _MAX_BAD:
         end = len(data) if begin + _CHUNK >= len(data) else data.rfind(b"\n", begin, begin + _CHUNK) + 1
         if end <= begin:

@@ -38,8 +38,9 @@ RETRY = (
 )
 
 
+# Nothing is given back where it cannot help: a line of 64 KiB of blanks would take minutes.
 _RULE = re.compile(
-    rb"^[ \t]*[\w.-]{0,64}[ \t]*(?:=[ \t]*(?:0[xX][0-9A-Fa-f]{1,4}|\d{1,5})[ \t]*(?:,[^:;#\n]*)?:"
+    rb"^[ \t]*+[\w.-]{0,64}+[ \t]*+(?:=[ \t]*(?:0[xX][0-9A-Fa-f]{1,4}|\d{1,5})[ \t]*(?:,[^:;#\n]*)?:"
     rb"|(?:,[^:;#\n]*)?:[ \t]*(?:ALL|SELF)\b)",
     re.MULTILINE,
 )

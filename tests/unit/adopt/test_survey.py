@@ -32,6 +32,11 @@ def test_a_file_is_recognised_by_what_stands_in_it() -> None:
     assert [form and form.name for form in forms] == ["ibnetdiscover", "portlist", "lft", None, None, None]
 
 
+@pytest.mark.parametrize("blank", [b" ", b"\t", b"a", b"a=", b","])
+def test_a_file_of_one_letter_is_told_at_once(blank: bytes) -> None:
+    assert recognise("junk.txt", b"x\n" + blank * 65_536 + b"!") is None
+
+
 def test_the_most_exact_topology_counts_and_tables_keep_their_bytes() -> None:
     survey = read_survey([("z.txt", TOPOLOGY), ("a.txt", PORTS), ("tables", TABLES), ("junk", b"\0" * 100)])
     assert [(source.file, source.form) for source in survey.sources] == [

@@ -223,3 +223,17 @@ def test_wide_switches_need_wider_groups() -> None:
     tables = read(write_tables(wide, addresses), wide, addresses)
     assert tables.routes.group.dtype == np.uint16
     assert statuses(wide, tables.routes) == [DELIVERED]
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_an_address_that_stands_twice_in_one_table_is_a_problem(is_first: bool) -> None:  # noqa: FBT001
+    lines = write_tables(TREE, ADDRESSES).splitlines()
+    lid, port = lines[1].split()[:2]
+    lines.insert(1 if is_first else 2, f"{lid} {int(port) + 1:03d} : (x)")
+    found = read_tables("\n".join(lines).encode(), "lft.txt", TREE, ADDRESSES)
+    assert isinstance(found, Tables)
+    assert [problem.code for problem in found.problems if problem.is_error] == ["artifact.table-repeated"]
+    lines[1 if is_first else 2] = lines[2 if is_first else 1]
+    again = read_tables("\n".join(lines).encode(), "lft.txt", TREE, ADDRESSES)
+    assert isinstance(again, Tables)
+    assert again.problems == ()

@@ -71,6 +71,23 @@ def test_saquery() -> None:
     assert [one.is_whole for one in holes.keys] == [False]
 
 
+def test_saquery_that_was_cut_between_two_blocks_is_not_whole() -> None:
+    whole = record(0, FIRST) + record(1, ZEROS.strip())
+    short = key_tables.parse_records((whole + record(0, FIRST, 11)).encode(), "pktr.txt")
+    assert [(one.lid, one.is_whole) for one in short.keys] == [(3, True), (11, False)]
+    text = record(0, FIRST) + record(1, ZEROS.strip()).replace("0x0000", "0x8005")
+    alike = key_tables.parse_records(text.encode(), "pktr.txt")
+    assert [one.is_whole for one in alike.keys] == [False]
+
+
+def test_an_answer_with_keys_behind_its_last_place_is_not_whole() -> None:
+    places = ANSWER.rpartition(" pkeys capacity")[0].rpartition("\n")[2]
+    text = f"# smpquery pkeys 3 1\n{ANSWER.replace(f'{places} pkeys', '1 pkeys')}"
+    part = key_tables.parse_answers(text.encode(), "tables.txt")
+    assert [problem.code for problem in part.problems] == ["artifact.dump-line"]
+    assert [(one.keys, one.is_whole) for one in part.keys] == [((0x8001, 0x7FFF), False)]
+
+
 def test_ibdiagnet() -> None:
     text = (
         "GROUP PKey:0x7fff Hosts:2\n   Part host-1/U1/P1\n   Full sm/U1/P1\n" + "-" * 80 + "\n"

@@ -35,6 +35,10 @@ def read(text: str) -> LftDump:
     return found
 
 
+def test_a_mark_of_byte_order_is_no_text() -> None:
+    assert entries(read("\ufeff" + TOOL)) == entries(read(TOOL))
+
+
 def entries(dump: LftDump) -> list[tuple[int, int, int]]:
     return list(zip(dump.entry_lid.tolist(), dump.entry_port.tolist(), dump.entry_line.tolist(), strict=True))
 
