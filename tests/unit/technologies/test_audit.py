@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.designs import render_design
 from tests.tables import change_entries, clockwise_routes, ring
 from weftline.adopt import build_fabric, read_discovery
 from weftline.errors import Place, Problem
@@ -213,6 +214,24 @@ def test_only_ports_that_have_a_key_of_their_own_are_asked_for_it(adoption: Adop
     base = replace(outer, number=0)
     assert "keys.protection-level" in rules(keys.judge(given(adoption, ports=(host, base))))
     assert "keys.protection-level" in rules(keys.judge(given(adoption, ports=(replace(host, protection=1), outer))))
+
+
+def test_a_leaf_that_lacks_an_uplink_is_named_with_the_switch_above(adoption: Adoption) -> None:
+    made = render_design("infiniband", hosts=8, rails=4).fabric
+    whole = replace(adoption, fabric=made)
+    assert "fabric.few-uplinks" not in rules(fabric.judge(given(whole)))
+    port = next(
+        port
+        for port, peer in enumerate(made.port_peer.tolist())
+        if peer != NIL and made.node_tier[made.port_node[port]] == 1 and made.node_tier[made.port_node[peer]] == 2
+    )
+    peers = made.port_peer.copy()
+    peers[[port, int(peers[port])]] = NIL
+    topic = fabric.judge(given(replace(whole, fabric=replace(made, port_peer=peers))))
+    (finding,) = [one for one in topic.findings if one.rule == "fabric.few-uplinks"]
+    assert finding.subject == made.node_name[made.port_node[port]]
+    assert made.node_name[made.port_node[made.port_peer[port]]] in finding.message
+    assert topic.verdict == "bad"
 
 
 def test_what_a_dump_only_counts_is_counted_in_the_answer(adoption: Adoption) -> None:

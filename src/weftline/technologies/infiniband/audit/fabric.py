@@ -8,6 +8,7 @@ from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import NodeKind
 from weftline.model.finding import Finding, Topic, Unjudged
+from weftline.technologies.infiniband.audit.uplinks import find_few
 from weftline.technologies.infiniband.audit.verdicts import count, from_problem, join, settle
 
 OF_LINKS = frozenset({"artifact.slow-link", "artifact.unknown-speed"})
@@ -42,6 +43,7 @@ def judge(source: AuditInput) -> Topic:
         figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
     summary = f"{fabric.shape}: {adoption.shape_reason}"
     summary = _count_wrong(findings) + summary
+    findings += find_few(fabric)
     return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))
 
 
