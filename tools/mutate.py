@@ -30,7 +30,8 @@ ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_fa
 LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
 REPAIR = ("tests/properties/test_repair.py",)
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
-         "tests/unit/technologies/test_audit_partitions.py", "tests/cli/test_audit.py")  # fmt: skip
+         "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
+         "tests/cli/test_audit.py")  # fmt: skip
 SIMULATE = ("tests/unit/simulate", "tests/oracle/test_exact_simulation.py", "tests/properties/test_simulation.py",
             "tests/oracle/test_closed_forms.py")  # fmt: skip
 

@@ -11,7 +11,9 @@ from tests.fabrics import make_fabric
 from tests.unit.adopt.dumps import number
 from tests.unit.adopt.tabled import write_fdbs
 from weftline.adopt import read_tables
+from weftline.adopt.targets import list_targets
 from weftline.errors import Problem
+from weftline.kernels.column import NIL
 from weftline.kernels.tables import DELIVERED, walk_pairs
 from weftline.model.addresses import Addresses
 from weftline.model.adoption import Tables
@@ -226,7 +228,7 @@ def test_wide_switches_need_wider_groups() -> None:
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_an_address_that_stands_twice_in_one_table_is_a_problem(is_first: bool) -> None:  # noqa: FBT001
+def test_an_address_that_stands_twice_in_one_table_is_a_problem(is_first: bool) -> None:
     lines = write_tables(TREE, ADDRESSES).splitlines()
     lid, port = lines[1].split()[:2]
     lines.insert(1 if is_first else 2, f"{lid} {int(port) + 1:03d} : (x)")
@@ -237,3 +239,35 @@ def test_an_address_that_stands_twice_in_one_table_is_a_problem(is_first: bool) 
     again = read_tables("\n".join(lines).encode(), "lft.txt", TREE, ADDRESSES)
     assert isinstance(again, Tables)
     assert again.problems == ()
+
+
+@pytest.mark.parametrize("none", [0, -1, 0xFFFF])
+def test_a_port_without_a_lid_is_where_no_lid_leads(none: int) -> None:
+    """Nor does the LID of another lead there: a table that has an entry for LID 0 proves nothing about it."""
+    ends, switches = TREE.endpoint_port, TREE.switch_node
+    lid = ADDRESSES.port_address.copy()
+    lid[ends[3]] = none
+    own = ADDRESSES.node_address.copy()
+    own[switches[1]] = none
+    targets = list_targets(TREE, replace(ADDRESSES, port_address=lid, node_address=own))
+    assert targets.column[0] == targets.column[0xFFFF] == NIL
+    assert not {3, len(ends) + 1} & set(targets.column.tolist())
+    assert all(targets.column[lid[port]] == at for at, port in enumerate(ends.tolist()) if at != 3)
+    assert targets.path is None
+
+
+def test_the_first_of_two_with_one_lid_has_it_and_further_lids_are_ways_of_their_own() -> None:
+    ends = TREE.endpoint_port
+    lid = ADDRESSES.port_address.copy()
+    lid[ends] = 1 + 2 * np.arange(len(ends))
+    lid[ends[5]] = lid[ends[4]]
+    own = np.where(ADDRESSES.node_address > 0, 500 + ADDRESSES.node_address, ADDRESSES.node_address)
+    targets = list_targets(TREE, replace(ADDRESSES, port_address=lid, node_address=own, multipath_bits=1))
+    first = len(ends) + len(TREE.switch_node)
+    assert targets.count == first + len(ends)
+    assert targets.path is not None
+    for at, port in enumerate(ends.tolist()):
+        has = 4 if at == 5 else at
+        assert targets.column[lid[port]] == has
+        assert targets.column[lid[port] + 1] == first + has
+        assert (targets.port[first + at], targets.path[first + at], targets.path[at]) == (port, 1, 0)

@@ -120,6 +120,52 @@ def test_what_nobody_can_predict_is_unknown(made: Rendered) -> None:
     assert "Not decided" in proof.statement
 
 
+@pytest.fixture(scope="module")
+def planes() -> Rendered:
+    """Two tenants in two subnets."""
+    return render_design(
+        "infiniband", hosts=4, rails=2, planes=2, unit_size=2, tenants=(("red", "1-2"), ("blue", "3-4"))
+    )
+
+
+def test_every_subnet_is_judged_for_itself(planes: Rendered) -> None:
+    assert judge(planes).verdict is Verdict.PROVED
+    for subnet in ("subnet-1", "subnet-2"):
+        for name, old, new in (
+            ("partitions.conf", "ALL=limited", "ALL=full"),
+            ("opensm.conf", "part_enforce both", "part_enforce off"),
+            ("partitions.conf", " ;\n", "\n"),
+        ):
+            proof = judge(planes, f"{subnet}/{name}", old, new)
+            assert proof.verdict is Verdict.REFUTED, (subnet, name)
+            assert proof.witness is not None
+        proof = judge(planes, f"{subnet}/partitions.conf", " ;\n", " ;\nx=0x77 : mgid=ff12::1 ; y=0x78 : ;\n")
+        assert proof.verdict is Verdict.UNKNOWN
+        assert subnet in proof.statement
+        kept = tuple(item for item in planes.artifacts.artifacts if f"{subnet}/partitions.conf" not in item.path)
+        owners = list_owners(planes.design, planes.fabric)
+        left = ArtifactSet(planes.artifacts.of, kept)
+        proof = prove_isolation(observe_isolation(left, planes.fabric, planes.addresses, owners), required=True)
+        assert proof.verdict is Verdict.REFUTED
+        assert proof.witness is not None
+        assert f"{subnet} has no partition file" in proof.witness.summary
+
+
+def test_one_key_of_two_subnets_is_two_groups(planes: Rendered) -> None:
+    def swap(content: bytes) -> bytes:
+        return content.replace(b"=0x0001", b"=0x").replace(b"=0x0002", b"=0x0001").replace(b"=0x,", b"=0x0002,")
+
+    changed = tuple(
+        replace(item, content=swap(item.content)) if item.path.endswith("subnet-2/partitions.conf") else item
+        for item in planes.artifacts.artifacts
+    )
+    owners = list_owners(planes.design, planes.fabric)
+    swapped = ArtifactSet(planes.artifacts.of, changed)
+    proof = prove_isolation(observe_isolation(swapped, planes.fabric, planes.addresses, owners), required=True)
+    assert changed != planes.artifacts.artifacts
+    assert proof.verdict is Verdict.PROVED
+
+
 def end(name: str, owner: str, full: set[int], limited: set[int] | None = None) -> IsolatedEnd:
     """Make an endpoint whose switch port holds what it holds itself."""
     groups = Groups(frozenset(full), frozenset(limited or set()))

@@ -274,6 +274,25 @@ def test_links_of_which_nobody_says_what_they_can_are_open(near: dict[str, Any],
     assert links.judge(given(adoption, ports=every_end(adoption)[:-1])).verdict == "unknown"
 
 
+def test_what_adoption_says_of_speeds_is_judged_here(adoption: Adoption) -> None:
+    slow = Problem("artifact.slow-link", "it runs below the others", "", HERE, "warning")
+    blind = Problem("artifact.unknown-speed", "its speed is not printed", "", HERE, "warning")
+    other = Problem("artifact.table-port", "it has no such port", "", HERE)
+    ports = every_end(adoption)
+    for problem, found, verdict in ((slow, ["artifact.slow-link"], "bad"), (blind, [], "unknown"), (other, [], "good")):
+        topic = links.judge(given(replace(adoption, problems=(problem,)), ports=ports))
+        assert (rules(topic), topic.verdict) == (found, verdict)
+
+
+def test_a_manager_that_a_file_names_by_lid_is_the_one_of_the_fabric(adoption: Adoption) -> None:
+    port = int(adoption.fabric.endpoint_port[0])
+    guid, lid = int(adoption.addresses.port_id[port]), int(adoption.addresses.port_address[port])
+    by_lid = ManagerFact(HERE, lid=lid, state="master", priority=5)
+    source = replace(given(adoption, managers=(by_lid, STANDBY)), declared=declared(adoption, guid, 2))
+    assert managers.judge(source).good_controls == ("IBS-05",)
+    assert rules(managers.judge(replace(source, declared=declared(adoption, 1, 2)))) == ["managers.undeclared"]
+
+
 def test_ports_of_hosts_are_found_by_their_lid(adoption: Adoption) -> None:
     """As smpquery names them."""
     facts = list(every_end(adoption, speed="HDR"))

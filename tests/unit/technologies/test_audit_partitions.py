@@ -259,6 +259,13 @@ def test_options_that_do_not_speak_of_enforcement_leave_it_open(made: Rendered) 
     assert not {"TEN-01", "TEN-03"} & set(topic.good_controls)
 
 
+def test_without_a_log_or_groups_a_question_is_open(made: Rendered) -> None:
+    for topic, control in ((judge(made, opensm_log=""), "TEN-05"), (judge(made, groups=""), "TEN-10")):
+        assert topic.verdict == "unknown"
+        assert [question.controls for question in topic.unjudged] == [(control,)]
+        assert control not in topic.good_controls
+
+
 def test_two_option_files_must_both_be_in_order(made: Rendered) -> None:
     same = whole(made, **{"standby/opensm.conf": OPTIONS.replace("m_key 0x5", "m_key 0x6")})
     assert partitions.judge(same).verdict == "good"

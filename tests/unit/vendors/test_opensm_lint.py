@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from weftline.model.discovery import Discovery, NodeRecord, PortRecord
 from weftline.model.lint import Linted, LintInput
 from weftline.model.partitions import PartitionFile
 from weftline.vendors.opensm.linting import lint
+from weftline.vendors.opensm.prediction import PartitionOptions
 
 GOOD = "Default=0x7fff : ALL=limited, ALL_SWITCHES=full, SELF=full ;\n"
 ONE, TWO, THREE = 0x11, 0x21, 0x31
@@ -107,8 +110,61 @@ def test_a_file_in_order(made: Rendered) -> None:
     tables = {one.guid: one.table for one in linted.predicted if one.guid}
     assert tables[TWO].keys == (0x8001, 0x7FFF)
     assert tables[ONE].keys == (0xFFFF,)
+    assert tables[0x900].keys == (0xFFFF,)  # the switch itself
     facing = next(one for one in linted.predicted if (one.node, one.number) == (0x900, 2))
     assert (facing.table.keys, facing.table.enforces_in, facing.guid) == ((0x8001, 0x7FFF), True, 0)
+
+
+def test_words_for_all_of_a_kind_reach_that_kind(made: Rendered) -> None:
+    router = NodeRecord("router", "R-1", 1, (PortRecord(1, "S-1", 9, guid=0x951),), guid=0x950)
+    found = make_discovery()
+    *ends, switch = found.nodes
+    discovery = replace(found, nodes=(*ends, router, replace(switch, ports=(*switch.ports, PortRecord(9, "R-1", 1)))))
+    text = GOOD + "a=0x1 : ALL_CAS=full ;\nb=0x2 : ALL_SWITCHES=full ;\nc=0x3 : ALL_ROUTERS=full ;\n"
+    file = partitions_conf.parse(text.encode(), "partitions.conf")
+    linted = lint(LintInput(file, None, made.fabric, made.addresses, discovery, manager=ONE))
+    assert linted.predicted is not None
+    tables = {one.guid: set(one.table.keys) for one in linted.predicted if one.guid}
+    assert tables == {
+        ONE: {0xFFFF, 0x8001}, TWO: {0x7FFF, 0x8001}, THREE: {0x7FFF, 0x8001}, 0x900: {0xFFFF, 0x8002},
+        0x951: {0x7FFF, 0x8003},
+    }  # fmt: skip
+    walls = {one.number: set(one.table.keys) for one in linted.predicted if one.node == 0x900 and one.number}
+    assert walls == {1: tables[ONE], 2: tables[TWO], 3: tables[THREE], 9: tables[0x951]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "held"),
+    [
+        ("a=0x1 : 0x21=full ;\na=0x1 : 0x21=limited ;\n", {0x7FFF, 0x0001}),
+        ("a=0x1 : 0x21=limited ;\na=0x1 : 0x21=full ;\n", {0x7FFF, 0x8001}),
+        ("a : 0x21=full ;\nb : 0x21=full ;\n", {0x7FFF, 0x8001, 0x8002}),
+        ("a=0x1 : 0x11=full ;\nb : 0x21=full ;\n", {0x7FFF, 0x8002}),
+        ("a : 0x11=full ;\na : 0x21=full ;\n", {0x7FFF, 0x8001}),
+    ],
+)
+def test_the_last_word_counts_and_keys_are_chosen_in_turn(made: Rendered, lines: str, held: set[int]) -> None:
+    linted = judge(made, GOOD + lines)
+    assert linted.predicted is not None
+    tables = {one.guid: set(one.table.keys) for one in linted.predicted if one.guid}
+    assert tables[TWO] == held
+    assert tables[ONE] >= {0xFFFF}
+    assert tables[THREE] == {0x7FFF}
+
+
+@pytest.mark.parametrize(
+    ("lines", "held"),
+    [
+        ("a=0x1 : 0x21=both ;\n", {0x7FFF, 0x8001, 0x0001}),
+        ("a=0x1 : 0x21=both ;\na=0x1 : 0x21=limited ;\n", {0x7FFF, 0x0001}),
+        ("a=0x1 : 0x21=both ;\na=0x1 : 0x21=full ;\n", {0x7FFF, 0x8001}),
+        ("a=0x1 : ALL=full ;\na=0x1 : ALL=limited ;\n", {0x7FFF, 0x0001}),
+    ],
+)
+def test_both_memberships_where_options_allow_them(made: Rendered, lines: str, held: set[int]) -> None:
+    linted = judge(made, GOOD + lines, KEYS + "part_enforce both\nallow_both_pkeys TRUE\n")
+    assert linted.predicted is not None
+    assert next({*one.table.keys} - {0} for one in linted.predicted if one.guid == TWO) == held
 
 
 @pytest.mark.parametrize("count", [6, 40])
@@ -131,6 +187,24 @@ def test_what_opensm_gives_up_is_said_first(made: Rendered) -> None:
     assert linted.outcome.startswith("OpenSM gives the file up")
     assert linted.predicted is not None
     assert {one.table.keys for one in linted.predicted} == {(0xFFFF,)}
+
+
+@pytest.mark.parametrize(
+    ("options", "both_ways"),
+    [
+        ({}, (True, True)),
+        ({"part_enforce": "On"}, (True, True)),
+        ({"part_enforce": "in"}, (True, False)),
+        ({"part_enforce": "out"}, (False, True)),
+        ({"part_enforce": "off"}, (False, False)),
+        ({"part_enforce": "both", "no_partition_enforcement": "TRUE"}, (False, False)),
+        ({"part_enforce": "off", "no_partition_enforcement": "FALSE"}, (False, False)),
+        ({"no_partition_enforcement": "true"}, (True, True)),
+    ],
+)
+def test_which_way_enforcement_goes(options: dict[str, str], both_ways: tuple[bool, bool]) -> None:
+    read = PartitionOptions.read(options)
+    assert (read.enforces_in, read.enforces_out, read.allows_both) == (*both_ways, False)
 
 
 @pytest.mark.parametrize("words", ["part_enforce in", "part_enforce out", "no_partition_enforcement TRUE"])

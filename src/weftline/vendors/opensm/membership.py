@@ -39,8 +39,6 @@ class Memberships:
     partitions: dict[int, Partition] = field(default_factory=dict[int, Partition])
     first: dict[int, int] = field(default_factory=dict[int, int])
     """Port GUID to the key with its membership bit; it outlives a file that is given up."""
-    merged: list[tuple[Rule, str]] = field(default_factory=list[tuple[Rule, str]])
-    """Rules whose key was that of a partition with another name."""
     is_default: bool = False
     """Whether everybody is a full member of one partition, for want of a file that can be read."""
 
@@ -61,7 +59,6 @@ def find_members(file: PartitionFile | None, subnet: KeySubnet, *, allows_both: 
         for partition in maker.result.partitions.values():
             partition.full.clear()
             partition.limited.clear()
-        maker.result.merged.clear()
     maker.make_default(is_full=True)
     maker.result.is_default = True
     return maker.result
@@ -107,12 +104,7 @@ class _Maker:
             if named is not None:
                 return named
             key = self._choose()
-        known = partitions.get(key)
-        if known is None:
-            return partitions.setdefault(key, Partition(rule.name or f"{key:04x}", key))
-        if known.name != (rule.name or f"{key:04x}"):
-            self.result.merged.append((rule, known.name))
-        return known
+        return partitions.setdefault(key, Partition(rule.name or f"{key:04x}", key))
 
     def _choose(self) -> int:
         while self.chosen < LAST_CHOSEN:
