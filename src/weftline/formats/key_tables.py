@@ -71,13 +71,7 @@ def parse_answers(data: bytes, file: str) -> SurveyPart:
             if asked is None:
                 log.add("artifact.dump-line", "nothing says whose table this is", _HINT, start)
             else:
-                capacity = int(end[1])
-                is_odd = any(key & 0x7FFF for key in keys[capacity:])
-                if is_odd:
-                    message = f"the answer has keys behind the last of {capacity} places"
-                    log.add("artifact.dump-line", message, "ask again: it was edited, or put together", start)
-                whole = len(keys) >= capacity and not is_odd
-                found.append(_answer(asked, keys if is_odd else keys[:capacity], Place(file, start, 1), is_whole=whole))
+                found.append(_answer(asked, keys, int(end[1]), start, log))
             keys, start, asked = [], 0, None
         elif head is not None:
             if keys:
@@ -88,11 +82,16 @@ def parse_answers(data: bytes, file: str) -> SurveyPart:
     return SurveyPart(keys=tuple(found), problems=log.close())
 
 
-def _answer(asked: re.Match[str], keys: list[int], where: Place, *, is_whole: bool) -> KeyFact:
+def _answer(asked: re.Match[str], keys: list[int], capacity: int, start: int, log: ProblemLog) -> KeyFact:
     guid = int(asked[1], 16) if asked[1] else 0
     lid = int(asked[2]) if asked[2] else NIL
     number = int(asked[3]) if asked[3] else NIL
-    return KeyFact(0, number, where, guid, lid, trim(keys), is_whole=is_whole)
+    is_whole = len(keys) >= capacity
+    if any(key & 0x7FFF for key in keys[capacity:]):
+        message = f"the answer has keys behind the last of {capacity} places"
+        log.add("artifact.dump-line", message, "ask again: it was edited, or put together", start)
+        is_whole = False
+    return KeyFact(0, number, Place(log.file, start, 1), guid, lid, trim(keys), is_whole=is_whole)
 
 
 def trim(keys: list[int]) -> tuple[int, ...]:
@@ -192,12 +191,13 @@ def parse_multicast(data: bytes, file: str) -> SurveyPart:
     if isinstance(lines, Problem):
         return SurveyPart(problems=(lines,))
     groups: dict[str, MulticastGroup] = {}
+    lists_members = re.search(rb"^MCMember ?Record (?:member )?dump:", data, re.MULTILINE) is not None
     for start, fields, _ in _records(lines, re.compile(r"MCMember ?Record (?:group |member )?dump:")):
         mgid, mlid, key = fields.get("mgid", ""), _hex(fields.get("mlid", "")), _hex(fields.get("pkey", ""))
         if not mgid or mlid is None:
             log.add("artifact.dump-truncated", "a record is not whole", "ask again, for fewer groups", start)
             continue
-        known = groups.get(mgid) or MulticastGroup(mgid, mlid, Place(file, start, 1))
+        known = groups.get(mgid) or MulticastGroup(mgid, mlid, Place(file, start, 1), lists_members=lists_members)
         guid = _interface(fields.get("portgid", "::"))
         members = known.members if not guid or guid in known.members else (*known.members, guid)
         groups[mgid] = replace(known, key=known.key if key is None else key, members=members)

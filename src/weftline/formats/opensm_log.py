@@ -102,11 +102,15 @@ def parse(data: bytes) -> LogFacts:
 
 MAX_FACTS = 1_000
 _STAMP = re.compile(rb"^\w{3} [ \d]\d \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ", re.MULTILINE)
-_PORT = rb"[^\n]*?(?:node|switch) 0x([0-9a-f]{16}) port (\d{1,3})"
+_PORT = rb"[^\n]{0,300}?(?:node|switch) 0x([0-9a-f]{16}) port (\d{1,3})"
+# A line of the log is short; without bounds one of many megabytes would take hours.
 _FACTS: tuple[tuple[LogKind, re.Pattern[bytes]], ...] = (
-    ("given-up", re.compile(rb"^[^\n]*Partition configuration in error; retrying with default config", re.MULTILINE)),
-    ("key-lost", re.compile(rb"^[^\n]*ERR 0512:" + _PORT, re.MULTILINE)),
-    ("enforcement-cleared", re.compile(rb"^[^\n]*ERR 050[78]: Not enough pkey entries" + _PORT, re.MULTILINE)),
+    (
+        "given-up",
+        re.compile(rb"^[^\n]{0,300}?Partition configuration in error; retrying", re.MULTILINE),
+    ),
+    ("key-lost", re.compile(rb"^[^\n]{0,300}?ERR 0512:" + _PORT, re.MULTILINE)),
+    ("enforcement-cleared", re.compile(rb"^[^\n]{0,300}?ERR 050[78]: Not enough pkey entries" + _PORT, re.MULTILINE)),
 )
 
 

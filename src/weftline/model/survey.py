@@ -176,6 +176,8 @@ class MulticastGroup:
     key: int | None = None
     members: tuple[int, ...] = ()
     """Port GUIDs."""
+    lists_members: bool = True
+    """False where the file lists groups alone, so that nobody knows who is in them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,3 +172,8 @@ def test_any_bytes_are_read(parser: Callable[[bytes, str], SurveyPart], data: by
 def test_an_answer_that_is_cut_is_never_whole(end: int) -> None:
     part = key_tables.parse_answers(f"# smpquery pkeys 3 1\n{ANSWER[:end]}".encode(), "t")
     assert all(one.keys == (0x8001, 0x7FFF) for one in part.keys if one.is_whole)
+
+
+def test_a_line_of_megabytes_in_a_log_is_read_at_once() -> None:
+    line = b"Nov 30 15:32:42 736978 [8396F740] 0x03 -> " + b"ERR 0512: " * 400_000
+    assert opensm_log.parse_part(line, "opensm.log").log == ()

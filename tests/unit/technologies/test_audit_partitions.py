@@ -369,8 +369,8 @@ def test_keys_by_what_ports_say(made: Rendered) -> None:
 
 @pytest.mark.parametrize(
     ("lost", "facts"),
-    [(0, {}), (-1, {}), (None, {"lease_s": 60}), (None, {"lease_s": None})],
-    ids=["a switch", "a host", "a lease", "no lease"],
+    [(0, {}), (-1, {}), (None, {"lease_s": 60}), (None, {"lease_s": None}), (None, {"has_management_key": None})],
+    ids=["a switch", "a host", "a lease", "no lease", "no key shown"],
 )
 def test_ports_do_not_tell_all_of_keys(made: Rendered, lost: int | None, facts: dict[str, object]) -> None:
     ports = protect(made, **facts)
@@ -381,3 +381,73 @@ def test_ports_do_not_tell_all_of_keys(made: Rendered, lost: int | None, facts: 
     assert any("IBS-01" in question.controls for question in topic.unjudged)
     beside = gather(made, {"opensm.conf": OPTIONS})
     assert "IBS-01" in keys.judge(add_ports(beside, *ports)).good_controls
+
+
+RED = "0x8001 0x7fff"
+STRANGER = "0x8001 0x7fff 0x8002"
+
+
+@pytest.mark.parametrize("file", ["a-pkeys.txt", "z-pkeys.txt"])
+def test_tables_that_contradict_each_other_are_judged_as_the_keys_of_both(made: Rendered, file: str) -> None:
+    port = next(p for p in made.fabric.endpoint_port.tolist() if made.fabric.port_name(p) == "host-0001/nic1")
+    asked = f"-G {format_guid(int(made.addresses.port_id[port]))}"
+    for held in (STRANGER, "0x7fff"):
+        other = "".join(_answer(asked, (), held))
+        topic = partitions.judge(gather(made, {**in_order(made), file: other}))
+        assert "partition.tables-disagree" in rules(topic)
+        assert ("partition.tenants-meet" in rules(topic)) == (held == STRANGER)
+    again = partitions.judge(gather(made, {**in_order(made), file: "".join(_answer(asked, (), RED))}))
+    assert (rules(again), again.verdict) == (set(), "good")
+
+
+def in_order(made: Rendered) -> dict[str, str]:
+    return {
+        "tables.txt": write_tables(made, {}), "opensm.conf": OPTIONS, "groups": GROUPS.format("::"), "opensm.log": LOG
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_one_file_calls_open_is_open(made: Rendered, is_first: bool) -> None:
+    port = next(p for p in made.fabric.endpoint_port.tolist() if made.fabric.port_name(p) == "host-0001/nic1")
+    peer = int(made.fabric.port_peer[port])
+    lid, number = made.addresses.node_address[made.fabric.port_node[peer]], made.fabric.port_number[peer]
+
+    def write(bit: int) -> str:
+        return f"# Port info: Lid {lid} port {number}\nPartEnforceInb:..{bit}\nPartEnforceOutb:..{bit}\n"
+
+    files = {"a.txt": write(0 if is_first else 1), "b.txt": write(1 if is_first else 0)}
+    assert "partition.enforcement-off" in rules(partitions.judge(gather(made, {**in_order(made), **files})))
+    closed = {"a.txt": write(1), "b.txt": write(1)}
+    assert rules(partitions.judge(gather(made, {**in_order(made), **closed}))) == set()
+
+
+def test_configurations_that_contradict_each_other_are_named_and_not_predicted_from(made: Rendered) -> None:
+    own = made.text("opensm/subnet-1/partitions.conf")
+    alike = gather(made, {**in_order(made), "partitions.conf": own, "old/partitions.conf": own})
+    assert alike.predicted
+    assert not any(finding.rule == "partition.several-files" for finding in alike.configured)
+    files = {"partitions.conf": own, "z/partitions.conf": "Default=0x7fff : ALL=full ;\n"}
+    odd = gather(made, {**in_order(made), **files})
+    assert odd.predicted is None
+    assert "partition.several-files" in rules(partitions.judge(odd))
+
+
+def test_members_of_groups_that_cannot_be_judged_leave_the_question_open(made: Rendered) -> None:
+    guid = int(made.addresses.port_id[made.fabric.endpoint_port[0]])
+    gid = f"fe80::{guid:016x}"
+    member = ":".join([gid[:10], gid[10:14], gid[14:18], gid[18:22]])
+    assert "TEN-10" in judge(made, groups=GROUPS.format(member)).good_controls
+    for text in (
+        GROUPS.format("fe80::dead:beef:1:2"),
+        GROUPS.format(member).replace("\t\tpkey....................0x8001\n", ""),
+        GROUPS.format(member).replace("Record dump", "Record group dump"),
+    ):
+        topic = judge(made, groups=text)
+        assert "TEN-10" not in topic.good_controls
+        assert topic.verdict == "unknown"
+
+
+def test_tables_of_ports_that_the_topology_lacks_leave_the_question_open(made: Rendered) -> None:
+    topic = judge(made, stray_txt="".join(_answer("-G 0x00deadbeef000001", (), RED)))
+    assert "TEN-01" not in topic.good_controls
+    assert topic.verdict == "unknown"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weftline.errors import Place
 from weftline.kernels.column import NIL
@@ -25,7 +25,7 @@ class Keyed:
     fabric: Fabric
     names: PortNames
     tables: dict[int, KeyFact]
-    """Tables that were read from ports; of several the one that is whole."""
+    """Tables that were read from ports; where several say otherwise, the keys of all of them."""
     predicted: dict[int, KeyFact]
     """Tables that the manager would program from its configuration."""
     ports: dict[int, PortFact]
@@ -35,7 +35,9 @@ class Keyed:
     is_agreed: bool = True
     """Whether all option files say the same of enforcement."""
     strangers: tuple[KeyFact, ...] = ()
-    """Tables of ports that the fabric does not have."""
+    """Tables of ports of nodes that the fabric does not have."""
+    disputed: dict[int, tuple[KeyFact, KeyFact]] = field(default_factory=dict[int, tuple[KeyFact, KeyFact]])
+    """Ports of which two files say otherwise."""
     directions: dict[str, tuple[bool, bool]] = field(
         default_factory=lambda: {"both": (True, True), "in": (True, False), "out": (False, True), "off": (False, False)}
     )
@@ -71,7 +73,9 @@ def gather(source: AuditInput) -> Keyed | None:
     if source.adoption is None:
         return None
     names = name_ports(source.adoption)
-    tables: dict[int, KeyFact] = {}
+    discovery = source.survey.discovery
+    nodes = {node.guid for node in (() if discovery is None else discovery.nodes) if node.guid}
+    found_keys: dict[int, list[KeyFact]] = {}
     strangers: list[KeyFact] = []
     ports: dict[int, PortFact] = {}
     cleared: set[int] = set()
@@ -79,13 +83,13 @@ def gather(source: AuditInput) -> Keyed | None:
         for fact in part.keys:
             port = names.find(fact.node, fact.number, fact.port_guid, fact.lid)
             if port == NIL:
-                strangers.append(fact)
-            elif port not in tables or _rank(fact) > _rank(tables[port]):
-                tables[port] = fact
+                strangers += [] if fact.node in nodes else [fact]
+            else:
+                found_keys.setdefault(port, []).append(fact)
         for found in part.ports:
             port = names.find(found.node, found.number, found.port_guid, found.lid)
-            if port != NIL and (found.enforces_in is not None or port not in ports):
-                ports[port] = found
+            if port != NIL:
+                ports[port] = _join_enforcement(ports.get(port), found)
         for line in part.log or ():
             if line.kind == "enforcement-cleared":
                 cleared.add(names.find(line.node, line.number))
@@ -100,10 +104,48 @@ def gather(source: AuditInput) -> Keyed | None:
         for part in source.survey.parts
         if part.options
     }
+    merged = {port: _merge(facts) for port, facts in found_keys.items()}
+    tables = {port: fact for port, (fact, _) in merged.items()}
+    disputed = {port: pair for port, (_, pair) in merged.items() if pair is not None}
     return Keyed(
         source.adoption.fabric, names, tables, predicted, ports, options, frozenset(cleared - {NIL}), len(said) < 2,
-        tuple(strangers),
+        tuple(strangers), disputed,
     )  # fmt: skip
+
+
+def _merge(facts: list[KeyFact]) -> tuple[KeyFact, tuple[KeyFact, KeyFact] | None]:
+    """Join what files say of one port; where they contradict each other it may hold any of these keys."""
+    best = max(facts, key=_rank)
+    held = _hold(best)
+    other = next(
+        (fact for fact in facts if best.is_whole and (_hold(fact) - held or (fact.is_whole and _hold(fact) != held))),
+        None,
+    )
+    if other is None:
+        return best, None
+    more = sorted({key for fact in facts for key in _hold(fact)} - held)
+    return replace(best, keys=(*best.keys, *more)), (best, other)
+
+
+def _hold(fact: KeyFact) -> set[int]:
+    return {key for key in fact.keys if key & KEY}
+
+
+def _join_enforcement(first: PortFact | None, second: PortFact) -> PortFact:
+    """Join what files say of one port: what one of them calls open is open."""
+    if first is None:
+        return second
+    base = first if first.enforces_in is not None or second.enforces_in is None else second
+    return replace(
+        base,
+        enforces_in=_both(first.enforces_in, second.enforces_in),
+        enforces_out=_both(first.enforces_out, second.enforces_out),
+        key_violations=max((n for n in (first.key_violations, second.key_violations) if n is not None), default=None),
+    )
+
+
+def _both(first: bool | None, second: bool | None) -> bool | None:  # noqa: FBT001
+    return (first and second) if first is not None and second is not None else first if second is None else second
 
 
 def _rank(fact: KeyFact) -> tuple[bool, bool]:

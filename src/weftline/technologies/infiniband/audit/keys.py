@@ -65,6 +65,8 @@ def _list_open(source: AuditInput, ports: list[PortFact]) -> Iterator[Unjudged]:
     """Say what ports alone do not: whether a lease outlasts a sweep, and how the ports fare that nobody asked."""
     if not ports:
         return
+    if any(fact.has_management_key is None for fact in ports):
+        yield Unjudged("Is there a key behind the protection level? Ports do not show it.", OPTIONS, ("IBS-01",))
     if any(fact.lease_s != 0 for fact in ports):
         yield Unjudged("Does the lease of the management key outlast a sweep and a fail-over?", OPTIONS, ("IBS-01",))
     if source.adoption is None:

@@ -13,11 +13,11 @@ from weftline.model.isolation import MANAGEMENT, NOBODY, IsolatedEnd, IsolationT
 from weftline.model.partitions import DEFAULT_KEY, FULL, KEY
 from weftline.model.proof import Proof, Verdict
 from weftline.prove.isolate import prove_isolation
+from weftline.technologies.infiniband.audit.groups import TABLES, ask_groups, judge_groups
 from weftline.technologies.infiniband.audit.keyed import Keyed, gather, places, read_groups, say
 from weftline.technologies.infiniband.audit.verdicts import count, settle
 
 TITLE = "Partitions: who can reach whom"
-TABLES = "smpquery pkeys LID PORT of every host port and of the switch port before it, or saquery --smkey KEY PKTR LID"
 ENFORCEMENT = "opensm.conf, or smpquery portinfo of the switch ports that face hosts"
 PREMISE = "It rests on a management key that protects the tables; see the topic on keys."
 MOST = 50
@@ -40,7 +40,7 @@ def judge(source: AuditInput) -> Topic:
         *_judge_tables(keyed),
         *_judge_hosts(keyed),
     ]
-    findings += _judge_groups(source, keyed)
+    findings += judge_groups(source, keyed)
     proof = _prove(source, keyed)
     if proof is not None and proof.verdict is Verdict.REFUTED and proof.witness is not None:
         findings.insert(0, _tell(proof))
@@ -225,6 +225,16 @@ def _judge_walls(keyed: Keyed) -> Iterator[Finding]:
 
 def _judge_tables(keyed: Keyed) -> Iterator[Finding]:
     """Look into each host's table: memberships, index 0, and what the configuration would make of it."""
+    for port, (first, second) in list(keyed.disputed.items())[:MOST]:
+        yield Finding(
+            rule="partition.tables-disagree",
+            severity="warning",
+            subject=keyed.fabric.port_name(port),
+            message=f"{first.where} says {say(first.keys)}, and {second.where} says {say(second.keys)}; judged as if "
+            "the port held all of them",
+            next_step="take the tables again, all at one time, and put no older ones beside them",
+            where=places(first, second),
+        )
     both = [port for port, _ in keyed.facing() if _has_both(keyed, port)]
     if both:
         yield Finding(
@@ -302,38 +312,6 @@ def _judge_hosts(keyed: Keyed) -> Iterator[Finding]:
             )
 
 
-def _judge_groups(source: AuditInput, keyed: Keyed) -> Iterator[Finding]:
-    """Hold the members of each multicast group against its partition, and count what arrived from another one."""
-    for part in source.survey.parts:
-        for group in part.groups:
-            if group.key is None:
-                continue
-            for guid in group.members:
-                fact = keyed.tables.get(keyed.names.of_guid.get(guid, NIL))
-                if fact is not None and fact.is_whole and group.key & KEY not in {key & KEY for key in fact.keys}:
-                    yield Finding(
-                        rule="partition.multicast-stranger",
-                        severity="warning",
-                        subject=f"group {group.mgid}",
-                        message=f"{keyed.names.say(0, NIL, guid)} is a member, and does not hold {group.key:#06x}",
-                        next_step="see how it joined; the manager should have refused",
-                        where=(group.where, fact.where),
-                        controls=("TEN-10",),
-                    )
-    violations = [(port, fact) for port, fact in keyed.ports.items() if fact.key_violations]
-    if violations:
-        port, fact = max(violations, key=lambda item: item[1].key_violations or 0)
-        yield Finding(
-            rule="partition.violations",
-            severity="note",
-            subject=keyed.fabric.port_name(port),
-            message=f"{count(len(violations), 'port')} counted packets of other partitions; "
-            f"here {fact.key_violations:,}",
-            next_step="find the sender by traps 256 to 258 in the manager's log; counters stay until they are reset",
-            where=(fact.where,),
-        )
-
-
 def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterator[Unjudged]:
     pairs = list(keyed.facing())
     unknown = sum(read_groups(keyed.tables.get(port)) is None for port, _ in pairs)
@@ -350,22 +328,17 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
         yield Unjudged("Which hosts belong to which tenant?", "--against DECLARATION", ("TEN-01", "TEN-11"))
     elif proof.verdict is Verdict.UNKNOWN:
         yield Unjudged("Are the tenants kept apart?", proof.statement.partition("Not decided: ")[2], ("TEN-01",))
-    if not any(part.groups for part in source.survey.parts):
-        yield Unjudged("Which multicast groups are there, and who is in them?", "saquery MCMR", ("TEN-10",))
-    groups = [group for part in source.survey.parts for group in part.groups]
-    blind = [group for group in groups if group.key is None or any(_is_blind(keyed, guid) for guid in group.members)]
-    if blind:
-        words = f"Do the members of {count(len(blind), 'multicast group')}, such as {blind[0].mgid}, hold its key?"
-        yield Unjudged(words, f"saquery MCMR, and {TABLES}", ("TEN-10",))
+    yield from ask_groups(source, keyed)
+    lost = [fact for fact in keyed.strangers if fact.is_whole and not fact.name]
+    if lost:
+        words = (
+            f"Whose are {count(len(lost), 'partition table')} of ports that the topology lacks, as at {lost[0].where}?"
+        )
+        yield Unjudged(words, "the topology and the tables of one moment", ("TEN-01",))
     if not any(part.log is not None for part in source.survey.parts):
         yield Unjudged(
             "Did the manager give its partition file up, or lose keys?", "opensm.log of the manager", ("TEN-05",)
         )
-
-
-def _is_blind(keyed: Keyed, guid: int) -> bool:
-    """Tell whether the keys of a port are not known."""
-    return read_groups(keyed.tables.get(keyed.names.of_guid.get(guid, NIL))) is None
 
 
 def _list_good(findings: list[Finding], unjudged: list[Unjudged], keyed: Keyed) -> tuple[str, ...]:
