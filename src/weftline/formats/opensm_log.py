@@ -26,6 +26,8 @@ _BAD = re.compile(
     re.MULTILINE,
 )
 _PROGRAMMED = re.compile(rb"-> osm_ucast_mgr_process: (\S{1,40}) tables configured on all switches")
+_SECRET = re.compile(r"(?i)\b((?:m|sm|sa|am|cc|vs)_?key)\W{0,5}0x[0-9a-f]+")
+"""A key, which louder logs may hold."""
 _HEAD = re.compile(r"^\w{3} \d{2} \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]+ -> ")
 
 
@@ -138,4 +140,4 @@ def parse_part(data: bytes, file: str) -> SurveyPart:
 
 def _clean(line: bytes) -> str:
     """Return a line without its time, cut to a length that can be shown."""
-    return _HEAD.sub("", line.decode("utf-8", "replace"))[:MAX_LINE].strip()
+    return _SECRET.sub(r"\1 (hidden)", _HEAD.sub("", line.decode("utf-8", "replace")))[:MAX_LINE].strip()
