@@ -85,12 +85,18 @@ def channel_pairs(fabric: Fabric, routes: Routes) -> set[tuple[int, int]]:
             if target == source or (target != NIL and fabric.port_peer[target] == NIL):
                 continue
             for how, steps in walk_all(fabric, routes, start, d):
-                taken = [port for _, port in steps if is_channel(fabric, port)]
+                # No switch sends by a port of another, so that such a step holds no channel.
+                taken = [port for at, port in steps if is_channel(fabric, port) and owns(fabric, at, port)]
                 found |= set(pairwise(taken))
                 if how == "loop":
                     again = fabric.switch_row[fabric.port_node[fabric.port_peer[taken[-1]]]]
                     found |= {(taken[-1], p) for r, p in steps if r == again and is_channel(fabric, p)}
     return found
+
+
+def owns(fabric: Fabric, row: int, port: int) -> bool:
+    """Judge whether a port is one of a switch."""
+    return int(fabric.switch_row[fabric.port_node[port]]) == row
 
 
 def is_channel(fabric: Fabric, port: int) -> bool:
