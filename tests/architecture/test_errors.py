@@ -11,13 +11,13 @@ from weftline.app import explain
 
 FAMILIES = (
     "spec|capability|artifact|source|enact|usage|refused|internal|"
-    "files|routing|managers|lanes|links|cabling|partition|keys"
+    "files|fabric|routing|managers|lanes|links|cabling|partition|keys"
 )
 """Families of errors, and those of the rules of an audit."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 NO_CODES = frozenset({"keys.roots", "routing.engine", "routing.lanes"})
 """Paths of facts and of declarations that look like codes."""
-FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt")
+FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt", ".topo", ".name")
 
 
 def find_codes() -> dict[str, str]:

@@ -74,7 +74,8 @@ def _print_findings(console: Console, audited: Audited) -> None:
         for finding in alike[:MAX_ALIKE]:
             console.print(clean(f"  {_place(audited, finding)}{_describe(finding)}"))
         if len(alike) > MAX_ALIKE:
-            console.print(f"  and {len(alike) - MAX_ALIKE:,} more like these")
+            rest = len(alike) - MAX_ALIKE
+            console.print(f"  and {rest:,} more like {'this' if rest == 1 else 'these'}")
         if first.next_step:
             console.print(clean(f"  next: {first.next_step}"))
     if notes:

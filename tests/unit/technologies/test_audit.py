@@ -381,3 +381,14 @@ def test_a_circle_on_one_lane_may_be_broken_by_levels(lanes: list[int], words: s
     free = clockwise_routes(world, 4, ties="opposite")
     proved = Judged(free, "of a test", prove(world, free, ProofRules()))
     assert routing.judge_deadlock(replace(given(lanes=facts), programmed=proved)).unjudged == ()
+
+
+def test_an_endpoint_on_a_leaf_of_another_rail_is_named() -> None:
+    lab = Path(__file__).parents[3] / "examples" / "lab-8.topo"
+    discovery = read_discovery(lab.read_bytes(), "dump")
+    assert not isinstance(discovery, tuple)
+    adopted = build_fabric(discovery)
+    assert not isinstance(adopted, tuple)
+    topic = fabric.judge(given(adopted))
+    strays = [finding.subject for finding in topic.findings if finding.rule == "fabric.stray-rail"]
+    assert strays == ["host-0001/nic1", "host-0001/nic2"]

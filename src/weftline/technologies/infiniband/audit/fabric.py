@@ -8,6 +8,7 @@ from weftline.kernels.column import NIL
 from weftline.model.audit import AuditInput
 from weftline.model.fabric import NodeKind
 from weftline.model.finding import Finding, Topic, Unjudged
+from weftline.technologies.infiniband.audit.strays import find_strays
 from weftline.technologies.infiniband.audit.uplinks import find_few
 from weftline.technologies.infiniband.audit.verdicts import count, from_problem, join, settle
 
@@ -43,7 +44,7 @@ def judge(source: AuditInput) -> Topic:
         figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
     summary = f"{fabric.shape}: {adoption.shape_reason}"
     summary = _count_wrong(findings) + summary
-    findings += find_few(fabric)
+    findings += [*find_few(fabric), *find_strays(fabric)]
     return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))
 
 

@@ -61,11 +61,7 @@ def _judge(source: AuditInput, claim: str, title: str, question: str, severity: 
     figures = _compare(source, claim)
     proof = _find(source.programmed, claim)
     if source.programmed is None or proof is None:
-        words = "No file says what the forwarding tables hold"
-        offered = _find(source.proposed, claim)
-        if offered is not None and source.proposed is not None:
-            bound = f" ({offered.bound_text})" if offered.bound_text else ""
-            words += f"; of tables of engine {source.proposed.routes.engine} it would be {offered.verdict}{bound}"
+        words = f"No file says what the forwarding tables hold{_offer(source, claim)}"
         return Topic(claim, title, "unknown", words + ".", unjudged=(Unjudged(question, TABLES),), figures=figures)
     if proof.verdict is Verdict.PROVED:
         return Topic(claim, title, "good", _affirm(proof), figures=figures)
@@ -86,6 +82,19 @@ def _affirm(proof: Proof) -> str:
     if proof.claim == "deadlock":
         return "no cycle among the channels between switches, as if all traffic were on one lane"
     return proof.statement
+
+
+def _offer(source: AuditInput, claim: str) -> str:
+    """Say what tables of ours would do with these cables."""
+    proof = _find(source.proposed, claim)
+    if proof is None or source.proposed is None or proof.bound is None:
+        return ""
+    whose = f"; those that Weftline's engine {source.proposed.routes.engine} makes for these cables"
+    if claim == "balance":
+        return f"{whose} carry at most {proof.bound:,.6g} times its rate over a link"
+    if proof.verdict is not Verdict.PROVED:
+        return f"{whose} do not hold either"
+    return f"{whose} reach every pair" if claim == "reach" else f"{whose} hold no loop"
 
 
 def _summarise(proof: Proof) -> str:
