@@ -61,12 +61,8 @@ def parse_answers(data: bytes, file: str) -> SurveyPart:
     for number, line in enumerate(lines, start=1):
         row, end, head = _ROW.match(line), _END.search(line), _ASKED.search(line)
         if row is not None:
-            start = start or number
-            if int(row[1]) != len(keys) or len(keys) >= MAX_KEYS:
-                log.add("artifact.dump-line", f"index {row[1]} does not follow {len(keys) - 1}", _HINT, number)
-                keys, start = [], 0
-                continue
-            keys += [int(word, 16) for word in row[2].split()]
+            keys = _take_row(row, keys, number, log)
+            start = (start or number) if keys else 0
         elif end is not None and keys:
             if asked is None:
                 log.add("artifact.dump-line", "nothing says whose table this is", _HINT, start)
@@ -80,6 +76,14 @@ def parse_answers(data: bytes, file: str) -> SurveyPart:
     if keys:
         log.add("artifact.dump-truncated", "the answer ends before its last line", "ask again", start)
     return SurveyPart(keys=tuple(found), problems=log.close())
+
+
+def _take_row(row: re.Match[str], keys: list[int], number: int, log: ProblemLog) -> list[int]:
+    """Add the keys of a line; a line that does not follow the one before makes the whole answer worthless."""
+    if int(row[1]) != len(keys) or len(keys) >= MAX_KEYS:
+        log.add("artifact.dump-line", f"index {row[1]} does not follow {len(keys) - 1}", _HINT, number)
+        return []
+    return keys + [int(word, 16) for word in row[2].split()]
 
 
 def _answer(asked: re.Match[str], keys: list[int], capacity: int, start: int, log: ProblemLog) -> KeyFact:
