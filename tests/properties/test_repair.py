@@ -154,6 +154,8 @@ def test_joined_entries_name_the_ports_of_each_table_and_no_others(fabric: Fabri
             handed = [routes.group[row, goal] == local_delivery(routes.group) for routes in some]
             if all(handed):
                 assert joined.group[row, goal] == local_delivery(joined.group)
+            elif all(routes.group[row, goal] == no_route(routes.group) for routes in some):
+                assert joined.group[row, goal] == no_route(joined.group)
             elif not ports:
                 assert joined.group[row, goal] != local_delivery(joined.group)
 
