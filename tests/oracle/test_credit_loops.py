@@ -116,7 +116,7 @@ def load(name: str, corpus: Path) -> tuple[Fabric, Addresses]:
 
 def propose(fabric: Fabric, addresses: Addresses, engine: str) -> tuple[EngineTrial, np.ndarray]:  # type: ignore[type-arg]
     """Compute tables, and hold that they are proved; returns them for OpenSM, and as they must be read back."""
-    routes, _ = choose_routes(fabric, engine)
+    routes = choose_routes(fabric, engine).routes
     verdicts = {proof.claim: proof.verdict for proof in prove(fabric, routes, engines.RULES).proofs}
     assert (verdicts["reach"], verdicts["deadlock"]) == (Verdict.PROVED, Verdict.PROVED)
     table = make_table(fabric, addresses, routes, 0)

@@ -46,6 +46,8 @@ def judge(source: AuditInput) -> Topic:
     if not options and not ports:
         question = "Is a management key set, and does it protect?"
         unjudged.append(Unjudged(question, f"{OPTIONS}, or {PORTS}", ("IBS-01",)))
+    if options and not ports:
+        unjudged.append(Unjudged("Do the ports hold what the options say?", PORTS, ("IBS-01",)))
     if not options:
         unjudged.append(Unjudged("Are SM_Key and SA_Key set?", OPTIONS, ("IBS-02",)))
         unjudged += _list_open(source, ports)
