@@ -18,7 +18,7 @@ CONTROLS: dict[str, str] = {
     "IBS-02": "SM_Key and SA_Key are set, and are no defaults.",
     "IBS-03": "Vendor, congestion-control and aggregation keys are set where these managers run.",
     "IBS-04": "The subnet administrator trusts no port by itself (SA enhanced trust).",
-    "IBS-05": "Only the declared subnet managers answer, with the priorities that are declared.",
+    "IBS-05": "Only the declared subnet managers answer, a master and a standby behind it.",
     "IBS-06": "Each GUID is found at the port where the inventory has it.",
     "IBS-07": "Hosts cannot send management packets of their own (SMP firewall, secure host).",
     "IBS-08": "Key files are readable by their owner alone, and no export holds a key.",

@@ -28,8 +28,7 @@ def judge_declared(declared: Declared, adoption: Adoption, title: str) -> Topic:
     found = compare(declared.fabric, adoption.fabric, declared.addresses, adoption.addresses)
     findings = tuple(_say(difference, declared.file) for difference in found)
     summary = f"{count(len(found), 'difference')} from {declared.file}" if found else f"As {declared.file} declares it."
-    good = () if findings else (CONTROL,)
-    return Topic("cabling", title, settle(findings), summary, findings, good_controls=good)
+    return Topic("cabling", title, settle(findings), summary, findings)
 
 
 def _say(difference: Difference, file: str) -> Finding:
