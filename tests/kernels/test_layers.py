@@ -116,15 +116,16 @@ def test_hops_match_networkx(world: tuple[int, Links, list[int]]) -> None:
 
 @pytest.mark.parametrize("balances", [0, 1])
 @pytest.mark.parametrize("adapts", [0, 1])
-@given(world=worlds(), most=st.integers(1, 3), speaks=st.booleans())
+@given(world=worlds(), most=st.integers(1, 3), speaks=st.booleans(), tolls=st.lists(st.integers(1, 4), max_size=4))
 def test_trees_and_lanes_match_the_twins(
-    balances: int, adapts: int, world: tuple[int, Links, list[int]], most: int, speaks: bool
+    balances: int, adapts: int, world: tuple[int, Links, list[int]], most: int, speaks: bool, tolls: list[int]
 ) -> None:
     laid = Laid(world)
     used, order, choice, lane = laid.room(most)
     homes = laid.home.tolist()
-    grow_trees(laid.home, *laid.graph, laid.sender, balances, adapts, used[0].copy(), order[0].copy(), choice)
-    trees = shortest.grow_all(laid.twin, homes, balances=bool(balances), adapts=bool(adapts))
+    toll = np.resize(np.array(tolls or [1], dtype=np.int64), len(laid.link_row))
+    grow_trees(laid.home, *laid.graph, laid.sender, toll, balances, adapts, used[0].copy(), order[0].copy(), choice)
+    trees = shortest.grow_all(laid.twin, homes, toll.tolist(), balances=bool(balances), adapts=bool(adapts))
     for goal, tree in enumerate(trees):
         offsets = {row: link - int(laid.link_ptr[row]) for row, (link, _) in tree.items()}
         assert choice[:, goal].tolist() == [offsets.get(row, NO_WAY) for row in range(laid.rows)]

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kernels.reference import climb, updown
 from tests.kernels.reference import repair as reference
-from tests.kernels.reference import updown
 from tests.kernels.test_updown import Case, Laid, cases
 from weftline.kernels.repair import count_loops, mark_touched, repair_columns
 
@@ -70,7 +70,7 @@ def test_repaired_columns_match_the_twin(case: Case, per_home: int, data: st.Dat
     for home in range(laid.rows):
         own = range(home * per_home, (home + 1) * per_home)
         inside = [row for row in range(laid.rows) if laid.component[row] == laid.component[home] and row != home]
-        hop, _ = updown.climb(order, laid.edges, home)
+        hop, _ = climb.climb(order, laid.edges, home)
         wanted_failed += sum(sender[row] * live[goal] for row in inside if hop[row] < 0 for goal in own)
         for row in range(laid.rows):
             ways = updown.next_rows(order, laid.edges, home, row)

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kernels.reference import climb as climb_twin
 from tests.kernels.reference import updown as reference
+from weftline.kernels.climb import climb
 from weftline.kernels.column import I32, NIL
 from weftline.kernels.csr import label_components
-from weftline.kernels.updown import climb, collect_sets, fill_updown, find_unreached, hash_sets, spread_choice
+from weftline.kernels.updown import collect_sets, fill_updown, find_unreached, hash_sets, spread_choice
 
 Case = tuple[int, list[tuple[int, int]], list[int]]
 
@@ -50,6 +52,12 @@ class Laid:
         return np.searchsorted(keys, np.arange(size + 1)).astype(np.int32)
 
 
+def rates_of(laid: Laid) -> st.SearchStrategy[list[float]]:
+    """Draw a rate for every link."""
+    count = len(laid.link_port)
+    return st.lists(st.sampled_from([100.0, 200.0, 400.0]), min_size=count, max_size=count)
+
+
 @given(cases)
 def test_climb_matches_the_twin(case: Case) -> None:
     laid = Laid(case)
@@ -58,8 +66,9 @@ def test_climb_matches_the_twin(case: Case) -> None:
         part = int(laid.component[home])
         first, last = (int(at) for at in laid.component_ptr[part : part + 2])
         queue = np.empty(laid.rows, dtype=np.int32)
-        climb(home, first, last, laid.sequence, laid.order, laid.edge_ptr, laid.edge_row, hop, falls, queue)
-        want_hop, want_falls = reference.climb(laid.order.tolist(), laid.edges, home)
+        count = climb(home, first, last, laid.sequence, laid.order, laid.edge_ptr, laid.edge_row, hop, falls, queue)
+        assert sorted(queue[:count].tolist()) == np.flatnonzero(falls).tolist()
+        want_hop, want_falls = climb_twin.climb(laid.order.tolist(), laid.edges, home)
         assert hop.tolist() == want_hop
         assert falls.astype(bool).tolist() == want_falls
 
@@ -110,6 +119,7 @@ def test_ports_and_sets_match_the_twin(case: Case, per_home: int, data: st.DataO
         laid.edge_row,
         laid.link_ptr,
         laid.link_port,
+        np.array(data.draw(st.one_of(st.just([]), rates_of(laid))), dtype=np.float64),
         group,
     )
     for row in range(laid.rows):
@@ -141,7 +151,7 @@ def test_unreached_components_match_the_twin(case: Case, data: st.DataObject) ->
     for part in range(len(fails)):
         inside = np.flatnonzero(laid.component == part)
         wanted = any(
-            reference.climb(laid.order.tolist(), laid.edges, int(home))[0][row] < 0 and sender[row] & need[home]
+            climb_twin.climb(laid.order.tolist(), laid.edges, int(home))[0][row] < 0 and sender[row] & need[home]
             for home in inside
             for row in inside
         )

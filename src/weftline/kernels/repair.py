@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels._jit import kernel
+from weftline.kernels.climb import climb, leads_on
 from weftline.kernels.column import I32, NIL, U8, U16
-from weftline.kernels.updown import climb, leads_on
 
 
 @kernel

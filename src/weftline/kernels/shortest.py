@@ -181,6 +181,7 @@ def grow_trees(
     link_row: I32,
     link_back: I32,
     sender: I32,
+    toll: I64,
     balances: int,
     adapts: int,
     used: I32,
@@ -191,7 +192,8 @@ def grow_trees(
 
     Goal ``i`` is a destination on switch ``goal_home[i]``; goals of one home should follow each other. Where a tree
     ``balances`` (1), it takes the way of least load, counted in ``sender`` endpoints of the trees before (T. Hoefler,
-    T. Schneider, A. Lumsdaine, Optimized Routing for Large-Scale InfiniBand Networks, 2009), else the first link.
+    T. Schneider, A. Lumsdaine, Optimized Routing for Large-Scale InfiniBand Networks, 2009), else the first link. Each
+    endpoint is ``toll[link]`` on a link, more on a slower one, and every link begins with one.
     Where it ``adapts`` (1), it takes turns that earlier trees take, and closes no cycle with them if it can; ``used``
     and ``order`` are then for ``add_turn``. ``choice[switch, goal]`` becomes the link, counted from the switch's first.
     """
@@ -200,7 +202,7 @@ def grow_trees(
     hop = np.empty(rows, dtype=np.int32)
     queue = np.empty(rows, dtype=np.int32)
     cost = np.zeros(rows, dtype=np.int64)
-    load = np.zeros(links, dtype=np.int64)
+    load = toll * balances
     refused = np.full(links, NIL, dtype=np.int32)
     seen = np.zeros(links, dtype=np.int32)
     stack = np.empty(links + 1, dtype=np.int32)
@@ -235,5 +237,5 @@ def grow_trees(
             for at in range(reached - 1, 0, -1):
                 row = queue[at]
                 link = link_ptr[row] + np.int32(choice[row, goal])
-                load[link] += weight[row]
+                load[link] += weight[row] * toll[link]
                 weight[link_row[link]] += weight[row]

@@ -105,7 +105,7 @@ def compute_routes(
     return Routes(
         fabric_digest=fabric.digest,
         engine=engine,
-        guarantee=record.guarantee,
+        guarantee=tables.guarantee or record.guarantee,
         destination_node=goals.node,
         destination_port=goals.port,
         group=tables.group,

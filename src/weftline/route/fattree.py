@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weftline.kernels.column import I32, I64, NIL
 from weftline.kernels.trees import fill_tree
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.route.graph import Destinations, SwitchGraph, list_port_groups, rank_within
+from weftline.route.rates import has_mixed_rates, pick_lighter, read_rates
 from weftline.route.table import Tables, deliver, empty_table
 from weftline.route.tree import Trees, recover_trees
+from weftline.route.updown import fill_ways
+
+MIXED = (
+    "Cables of a tier differ in rate, so destinations share them in proportion, and every path goes up and then down, "
+    "so it is free of deadlock on one lane."
+)
 
 
 def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> Tables:
@@ -20,7 +29,8 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> T
     same rule. So a destination owns one cable per tier, and every shift loads a full 1:1 tree by one. The further
     addresses of a port come by other uplinks of the leaf, evenly apart. Endpoints on two different spines have no route
     to each other: it would go down and then up. E. Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift
-    Permutations on Real Life Fat Trees", 2010.
+    Permutations on Real Life Fat Trees", 2010. Where links of a tier differ in rate, cables are shared by rate
+    as engine updown does, unless the position rule loads them less.
     """
     trees = recover_trees(fabric, graph)
     groups = list_port_groups(fabric)
@@ -43,7 +53,12 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> T
         core_down,
         table,
     )
-    return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
+    owned = Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
+    if not has_mixed_rates(fabric, graph):
+        return owned
+    nowhere = np.zeros(0, dtype=np.int32)
+    shared = fill_ways(fabric, graph, goals, nowhere, read_rates(fabric, graph))
+    return pick_lighter(fabric, goals, replace(shared, guarantee=MIXED), owned)
 
 
 def _choose_cables(fabric: Fabric, trees: Trees, goals: Destinations) -> tuple[I32, I32, I32, I32]:

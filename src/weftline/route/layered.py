@@ -16,6 +16,7 @@ from weftline.kernels.turns import NO_WAY
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import MAX_LANES, USUAL_LANES, Lanes
 from weftline.route.graph import Destinations, PortGroups, SwitchGraph, count_to_ptr, list_port_groups
+from weftline.route.rates import count_tolls, read_rates
 from weftline.route.table import Tables, deliver, empty_table
 
 MOST_TURNS = 1 << 25
@@ -40,6 +41,8 @@ class _Links:
     back: I32
     """The link that shares the cable and goes the other way."""
     group: I32
+    toll: I64
+    """What an endpoint weighs on the link: 1 where all have the same rate, more on slower ones."""
     turn_ptr: I64
 
 
@@ -69,7 +72,8 @@ class _Filled:
 def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes: int | None) -> Tables:
     """Route any graph by fewest hops in at most ``lanes`` lanes (None: the usual eight).
 
-    Each destination has a tree of shortest paths, chosen by the least load of the trees before it, and goes into the
+    Each destination has a tree of shortest paths, chosen by the least load of the trees before it for the rates of the
+    links, and goes into the
     first lane that stays without a cycle of channels, counting also the answers that it sends; then lanes that hold
     too much give to others. Where that needs too many lanes, trees prefer turns that others take already; where even
     that does, ties go to the lowest port, which on tori and meshes cabled alike is dimension order. Where no way does,
@@ -126,6 +130,7 @@ def _order_links(fabric: Fabric, graph: SwitchGraph, groups: PortGroups) -> _Lin
         other=place[fabric.switch_row[fabric.port_node[peer]]],
         back=index[peer],
         group=groups.of_port[ports],
+        toll=count_tolls(read_rates(fabric, graph)[order]),
         turn_ptr=turn_ptr,
     )
 
@@ -173,7 +178,9 @@ def _fill_one(links: _Links, goals: _Goals, balances: int, adapts: int) -> _Fill
     graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
     choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
     order = np.tile(_guess_order(links, goals), (MAX_LANES, 1))
-    grow_trees(goals.home, *graph, balances, adapts, np.zeros(turns, dtype=np.int32), order[0].copy(), choice)
+    grow_trees(
+        goals.home, *graph, links.toll, balances, adapts, np.zeros(turns, dtype=np.int32), order[0].copy(), choice
+    )
     used = np.zeros((MAX_LANES, turns), dtype=np.int32)
     lane = np.zeros(len(goals.home), dtype=np.int8)
     lanes = fill_lanes(goals.home, goals.answers, *graph, used, order, choice, lane)

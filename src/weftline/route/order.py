@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weftline.kernels.column import I32, NIL, U8
+from weftline.kernels.column import F64, I32, NIL, U8
 from weftline.kernels.csr import label_components, spread_distance
 from weftline.kernels.updown import find_unreached
 from weftline.route.graph import Destinations, SwitchGraph, Whole, count_to_ptr, rank_within
+from weftline.route.rates import count_turns
 
 _ENDPOINTS = 1
 _LEAF_ENDPOINTS = 2
@@ -35,14 +36,14 @@ class Order:
     """Number of each destination in the order of switches and ports."""
 
 
-def order_switches(graph: SwitchGraph, goals: Destinations, roots: I32) -> Order:
+def order_switches(graph: SwitchGraph, goals: Destinations, roots: I32, rate: F64 | None = None) -> Order:
     """Order switches by distance from the roots, or by tier where there are none; ties by row.
 
     A component without roots is ordered by its tiers, or from its centre where it has only one. An order with several
     tops may leave a switch without a legal way to an endpoint: a leaf that lost links, an endpoint on one spine that
     talks to an endpoint on another. Such a component is ordered again from a single switch, by which every pair is
     legal: the first of its roots, or else its best joined leaf. From a leaf, every shortest path of a fat tree is
-    still legal.
+    still legal. ``rate`` is that of every link, where links differ: the digits then count turns of unequal shares.
     """
     components = int(graph.component.max(initial=-1)) + 1
     rank = _rank_by_tier(graph, components)
@@ -60,11 +61,12 @@ def order_switches(graph: SwitchGraph, goals: Destinations, roots: I32) -> Order
     ordinal = _count_destinations(graph, goals)
     height = _measure_height(graph, rank, components)
     slots, edge_slot = _find_slots(graph, height)
+    turn = slots if rate is None else count_turns(graph, rate, slots, edge_slot != NIL)
     return Order(
         order=order,
         sequence=sequence,
         component_ptr=component_ptr,
-        divisor=_find_divisors(height, slots, int(np.count_nonzero(goals.path == 0))),
+        divisor=_find_divisors(height, (slots, turn), int(np.count_nonzero(goals.path == 0))),
         slots=slots,
         edge_slot=edge_slot,
         ordinal=ordinal,
@@ -189,15 +191,18 @@ def _find_slots(graph: SwitchGraph, height: I32) -> tuple[I32, I32]:
     return np.maximum(sizes[block[:rows]], 1).astype(np.int32), edge_slot
 
 
-def _find_divisors(height: I32, slots: I32, destinations: int) -> I32:
+def _find_divisors(height: I32, digits: tuple[I32, I32], destinations: int) -> I32:
     """Give each height above the bottom its own digit of the ordinal, so that tiers do not choose alike.
 
     The ordinal is written in mixed radix: the lowest digit counts the upper neighbours of a leaf, the next those of a
     spine. On a full tree this is the position rule. Where a digit would be beyond the last destination the count
-    starts again.
+    starts again. Where most switches of a height take turns that are longer than their slots, those are its digit.
     """
+    slots, turn = digits
     radix = np.ones(int(height.max(initial=0)) + 1, dtype=np.int64)
     np.maximum.at(radix, height, slots)
+    for at in np.unique(height[turn != slots]):
+        radix[at] = max(int(radix[at]), int(np.bincount(turn[height == at]).argmax()))
     divisor = np.ones(len(radix), dtype=np.int32)
     for at in range(1, len(radix)):
         product = int(divisor[at - 1]) * int(radix[at - 1])

@@ -30,6 +30,8 @@ class Tables:
     member_port: I32
     lanes: Lanes | None = None
     """Lane per destination, where the engine needs several."""
+    guarantee: str = ""
+    """What these tables promise; empty: what the engine does."""
 
 
 def check_size(switches: int, destinations: int) -> None:

@@ -92,11 +92,11 @@ def grow(
     return tree
 
 
-def grow_all(world: World, homes: Sequence[int], *, balances: bool, adapts: bool) -> list[Tree]:
-    """Choose a tree for every goal."""
+def grow_all(world: World, homes: Sequence[int], toll: Sequence[int], *, balances: bool, adapts: bool) -> list[Tree]:
+    """Choose a tree for every goal; a sender weighs ``toll`` on a channel, which begins with one."""
     trees: list[Tree] = []
     lane = Lane() if adapts else None
-    load: Counter[int] = Counter()
+    load: Counter[int] = Counter(dict(enumerate(toll)) if balances else {})
     for home in homes:
         hop, order = world.hops(home)
         tree = grow(world, hop, order, load, lane, strictly=True)
@@ -107,6 +107,6 @@ def grow_all(world: World, homes: Sequence[int], *, balances: bool, adapts: bool
         for start, count in enumerate(world.sender):
             row = start
             while balances and row in tree:
-                load[tree[row][0]] += count
+                load[tree[row][0]] += count * toll[tree[row][0]]
                 row = tree[row][1]
     return trees
