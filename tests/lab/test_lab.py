@@ -144,7 +144,7 @@ def test_a_switch_breaks_after_one_of_its_links(lab: Place) -> None:
     assert "leaf-004" in {
         one["subject"] for one in lab.differences(lab.lab("verify", "--json")) if one["kind"] == "node"
     }
-    refused(lab.lab("break", "leaf-004", "--json"), 5, "enact.lab-command")
+    assert lab.lab("break", "leaf-004").status == 0  # what is out stays out
     assert lab.lab("heal").status == 0
     wait_for(lambda: lab.lab("verify").status == 0)
 
