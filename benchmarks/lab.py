@@ -32,6 +32,9 @@ claims:
 BOUNDS = {128: (2.0, 1.0), 1728: (10.0, 5.0), 11664: (60.0, 45.0)}
 """Hosts, and what a lab of them must and should take in seconds; the last is of three tiers, with 1,602 switches."""
 READ_BACK_S = {128: 1.0, 1728: 5.0, 11664: None}
+OURS_S = {128: 0.1, 1728: 0.3}
+WHOLE_S = {128: 0.5, 1728: None}
+"""What a repair must take: our own share, and with the sweep of OpenSM, which takes as long as it takes."""
 RENDERED_S = 5.0
 MISSING = "artifact.program-missing"
 
@@ -51,6 +54,7 @@ def run() -> list[Figure]:
             whole = time.perf_counter() - start
             if not up.get("equal"):
                 raise SystemExit(json.dumps(up)[:2000])
+            kept = measure_repairs(place, hosts) if hosts in OURS_S else []
         finally:
             call("down", place)
         seconds = up["seconds"]
@@ -59,8 +63,34 @@ def run() -> list[Figure]:
             Figure(f"lab up, {hosts:,} hosts, whole command", whole, "s", must=must, aim=aim),
             Figure(f"lab up, {hosts:,} hosts, ibsim and OpenSM to SUBNET UP", started, "s"),
             Figure(f"lab, {hosts:,} hosts, everything read back", seconds["read-back"], "s", must=READ_BACK_S[hosts]),
+            *kept,
         ]
     return [*figures, *measure_files(OUT / f"lab-{max(BOUNDS)}.yaml")]
+
+
+def measure_repairs(place: Path, hosts: int) -> list[Figure]:
+    """Lose and return an uplink and a spine under `lab keep`: the worst of our own share, and of OpenSM's."""
+    command = [sys.executable, "-m", "weftline", "lab", "keep", str(place), "--json"]
+    events: list[dict[str, Any]] = []
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as keeper:
+        try:
+            lines = iter(keeper.stdout or ())
+            json.loads(next(lines))  # what is kept, once everything is read and compiled
+            for subject in ("leaf-003/19", "spine-01"):
+                for verb, is_over in (("break", False), ("heal", True)):
+                    call(verb, place, *((subject,) if verb == "break" else ()))
+                    events.append(json.loads(next(lines)))
+                    while bool(events[-1]["down"]) is is_over or events[-1]["told_more"]:
+                        events.append(json.loads(next(lines)))
+        finally:
+            keeper.terminate()
+    ours = max(event["ours"] for event in events)
+    whole = max(event["ours"] + event["seconds"]["manager"] for event in events)
+    must = OURS_S[hosts]
+    return [
+        Figure(f"lab keep, {hosts:,} hosts, a link and a spine lost and returned: our share", ours, "s", must=must),
+        Figure("the same with OpenSM's sweep, to the tables read back", whole, "s", must=WHOLE_S[hosts]),
+    ]
 
 
 def measure_files(place: Path) -> list[Figure]:
@@ -74,8 +104,8 @@ def measure_files(place: Path) -> list[Figure]:
     ]
 
 
-def call(verb: str, place: Path) -> dict[str, Any]:
+def call(verb: str, place: Path, *more: str) -> dict[str, Any]:
     """Run one verb of the lab in a process of its own."""
-    command = [sys.executable, "-m", "weftline", "lab", verb, str(place), "--json"]
+    command = [sys.executable, "-m", "weftline", "lab", verb, str(place), *more, "--json"]
     done = subprocess.run(command, check=False, capture_output=True, cwd=ROOT, text=True)
     return json.loads(done.stdout)

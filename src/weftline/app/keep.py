@@ -22,6 +22,7 @@ from weftline.heal import (
     Decision,
     LinkState,
     blank_rows,
+    is_urgent,
     judge_repair,
     list_ports,
     name_links,
@@ -29,6 +30,7 @@ from weftline.heal import (
 )
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric
+from weftline.model.intent import ForwardingTable
 from weftline.model.proof import Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.route.repair import Standing, prepare_repair, repair_routes
@@ -141,9 +143,13 @@ class Keeper:
         between = links[row[self.standing.fabric.port_peer[links]] != NIL][:1]
         repair = repair_routes(self.standing, between, between[:0])
         judge_repair(repair, self.standing.routes, self._find_seen(), self.rules)
+        is_urgent(repair, self.standing.routes, self.rules)
         order_tables(repair.fabric, (self.standing.routes,), repair.routes)
         for subnet in self.subnets:
-            self._write(subnet, repair.routes)
+            declared = self._make_table(subnet, self.standing.routes)
+            if subnet.file.write(declared, subnet.content, None) == subnet.content:
+                subnet.written = declared
+            subnet.file.write(self._make_table(subnet, repair.routes), subnet.content, subnet.written)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -226,7 +232,8 @@ class Keeper:
         repair = repair_routes(self.standing, *list_ports(state))
         repaired = time.monotonic()
         decision = judge_repair(repair, self.running[-1], seen, self.rules)
-        if kind == "change" and state.waiting and decision.changed and not (decision.is_urgent or is_due):
+        can_wait = kind == "change" and decision.changed > 0 and not is_due and len(state.waiting) > 0
+        if can_wait and not is_urgent(repair, self.running[-1], self.rules):
             self.deferred = noticed  # a link that came back carries data only when the manager is through with it
             return
         stages = order_tables(repair.fabric, self.running, repair.routes)
@@ -275,9 +282,9 @@ class Keeper:
         for stage in stages if decision.changed or len(self.running) > 1 else ():
             begin = time.monotonic()
             self._note("sending")
-            contents = [self._write(subnet, stage.routes) for subnet in self.subnets]
-            for subnet, content in zip(self.subnets, contents, strict=True):
-                subnet.write(content)
+            tables = [self._make_table(subnet, stage.routes) for subnet in self.subnets]
+            for subnet, table in zip(self.subnets, tables, strict=True):
+                subnet.write(table)
             written = time.monotonic()
             before, self.running = self.running, [*self.running, stage.routes]
             sent = _worst([subnet.confirm(self.standing, before, stage.routes) for subnet in self.subnets])
@@ -294,11 +301,10 @@ class Keeper:
             return replace(event, kind="failed", seconds=seconds, why=FAILED[sent])
         return replace(event, seconds=seconds, is_told_more=sent == "told")
 
-    def _write(self, subnet: Subnet, routes: Routes) -> bytes:
+    def _make_table(self, subnet: Subnet, routes: Routes) -> ForwardingTable:
         make = self.routed.built.checked.technology.design.table
         assert make is not None  # noqa: S101  (a technology whose lab is kept has tables)
-        table = make(self.standing.fabric, self.routed.addresses, routes, subnet.plane)
-        return subnet.file.write(table, subnet.content)
+        return make(self.standing.fabric, self.routed.addresses, routes, subnet.plane)
 
     def _note(self, stage: Literal["sending", "running"]) -> None:
         """Write down what the tables that run, or are about to, were made without."""

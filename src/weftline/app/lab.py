@@ -20,7 +20,7 @@ from weftline.labs import LABS
 from weftline.model.artifact import ArtifactSet
 from weftline.model.driver import Readback
 from weftline.model.driver import Rendered as RenderedSubnet
-from weftline.model.lab import Injection, Lab, LabDesign, LabFault, LabProcess, LabStatus, LabSubnet
+from weftline.model.lab import Injection, Lab, LabDesign, LabFault, LabProcess, LabStatus, LabSubnet, Takeover
 from weftline.model.observed import ObservedConfig
 from weftline.vendors import VENDORS
 
@@ -159,6 +159,13 @@ def heal(place: Path) -> tuple[LabFault, ...]:
     lab = choose_lab(check(place), None)
     lab.verify(lab_folder(place))
     return lab.heal(lab_folder(place))
+
+
+def kill_master(place: Path) -> tuple[Takeover, ...]:
+    """Kill the manager that is the master in each subnet of a lab, and wait for the one that takes over."""
+    lab = choose_lab(check(place), None)
+    lab.verify(lab_folder(place))
+    return lab.kill_master(lab_folder(place))
 
 
 def take_down(place: Path) -> tuple[LabProcess, ...]:

@@ -16,6 +16,7 @@ from weftline.heal import Ground, LinkState, count_unlike, judge_links, list_blo
 from weftline.kernels.column import NIL, U8
 from weftline.model.driver import Access, Watch
 from weftline.model.fabric import Fabric
+from weftline.model.intent import ForwardingTable
 from weftline.model.lab import Lab, LabStatus, Manager
 from weftline.model.routes import Routes
 from weftline.model.vendor import TablesFile
@@ -49,6 +50,8 @@ class Subnet:
     content: bytes
     """The file with tables as it stands."""
     patience_s: float
+    written: ForwardingTable | None = None
+    """The tables of that file, once we wrote it."""
     sweep: Sweep = "idle"
     heard: float = 0.0
     """When the manager said something of its sweep."""
@@ -111,13 +114,13 @@ class Subnet:
         """Judge the links as they are known."""
         return judge_links(self.ground, self.watch.links)
 
-    def write(self, content: bytes) -> bool:
-        """Exchange the file with tables; False where it stands already."""
-        if content == self.content:
-            return False
-        self.manager.put(self.file.name, content)
-        self.content = content
-        return True
+    def write(self, table: ForwardingTable) -> None:
+        """Exchange the file with tables, where it is another."""
+        content = self.file.write(table, self.content, self.written)
+        self.written = table
+        if content != self.content:
+            self.manager.put(self.file.name, content)
+            self.content = content
 
     def confirm(self, standing: Standing, before: list[Routes], wanted: Routes) -> Sent:
         """Wait until what the file changes reads back; ``told`` where a switch tells of more before that.

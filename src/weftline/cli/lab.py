@@ -18,8 +18,8 @@ LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-0
 def register(app: typer.Typer) -> None:
     """Add the group and its verbs."""
     lab = typer.Typer(no_args_is_help=True, help="Make the declared fabric run here under its real manager.")
-    for verb in (up, verify, keep, break_, miscable, degrade, heal, down, engines):
-        lab.command(verb.__name__.rstrip("_"))(verb)
+    for verb in (up, verify, keep, break_, miscable, degrade, kill_master, heal, down, engines):
+        lab.command(verb.__name__.rstrip("_").replace("_", "-"))(verb)
     app.add_typer(lab, name="lab")
 
 
@@ -130,6 +130,14 @@ def degrade(
     name, value = parse_counter(counter)
     injection = Injection("degrade", (link,), name, value)
     return _disturb(place, injection, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def kill_master(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+    """Kill the subnet manager that is the master, and wait until the standby has taken over."""
+    from weftline.app.lab import kill_master as kill
+    from weftline.cli import labs
+
+    return labs.show_takeovers(kill(place), as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def heal(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:

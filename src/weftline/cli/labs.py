@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weftline.app.lab import Looked
     from weftline.app.repaired import Repaired
     from weftline.model.driver import Readback
-    from weftline.model.lab import LabFault, LabProcess
+    from weftline.model.lab import LabFault, LabProcess, Takeover
 
 MAX_SHOWN = 10
 """Differences of one kind that are printed before the rest is only counted."""
@@ -25,6 +25,7 @@ KINDS = {
     "keys": "partition key tables",
     "lanes": "lane tables",
     "arbitration": "arbitration tables",
+    "manager": "managers",
     "silence": "questions without an answer",
 }
 
@@ -114,6 +115,19 @@ def show_faults(faults: tuple[LabFault, ...], word: str, *, as_json: bool, quiet
             console.print(f"{word}: {fault.kind} {fault.subject}")
         if not faults:
             console.print("there was no fault")
+    return EXIT_DONE
+
+
+def show_takeovers(takeovers: tuple[Takeover, ...], *, as_json: bool, quiet: bool, no_color: bool) -> int:
+    """Say who took over, and how long it took."""
+    if as_json:
+        from weftline.app.views.lab import view_takeover
+
+        print_json({"schema": "weftline/lab-takeover/1", "subnets": [view_takeover(one) for one in takeovers]})
+    elif not quiet:
+        console = make_console(no_color=no_color)
+        for one in takeovers:
+            console.print(f"{one.subnet}: {one.gone} killed, {one.master} is the master after {one.seconds:.1f} s")
     return EXIT_DONE
 
 

@@ -23,8 +23,6 @@ class Decision:
     """Entries that differ from what runs."""
     columns: int
     """Destinations towards which they do."""
-    is_urgent: bool
-    """Whether what runs leaves a pair undelivered that cables join."""
 
 
 def judge_repair(repair: Repair, running: Routes, seen: NDArray[np.bool_], rules: ProofRules) -> Decision:
@@ -32,5 +30,9 @@ def judge_repair(repair: Repair, running: Routes, seen: NDArray[np.bool_], rules
     proof = prove_rest(repair.fabric, repair.routes, rules)
     unlike = (running.group != repair.routes.group) & seen[:, None]
     changed, columns = int(np.count_nonzero(unlike)), int(np.count_nonzero(unlike.any(axis=0)))
-    is_urgent = changed > 0 and count_undelivered(repair.fabric, running, rules.max_hops) > 0
-    return Decision(repair, proof, changed, columns, is_urgent)
+    return Decision(repair, proof, changed, columns)
+
+
+def is_urgent(repair: Repair, running: Routes, rules: ProofRules) -> bool:
+    """Say whether what runs leaves a pair undelivered that cables join."""
+    return count_undelivered(repair.fabric, running, rules.max_hops) > 0

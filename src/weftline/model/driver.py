@@ -13,7 +13,7 @@ from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric
 from weftline.model.observed import ObservedConfig
 
-StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "silence"]
+StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "manager", "silence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,15 @@ class PortState:
     """1 down, 2 initialised, 3 armed, 4 active. IBTA vol 1, 14.2.5.6."""
 
 
+@dataclass(frozen=True, slots=True)
+class ManagerState:
+    """A subnet manager as it answered."""
+
+    priority: int
+    state: str
+    """``master``, ``standby``, ``discovering`` or ``not active``."""
+
+
 @dataclass(frozen=True, eq=False)
 class SubnetState:
     """What the devices of one subnet hold, by node id and port number."""
@@ -75,6 +84,8 @@ class SubnetState:
     silences: tuple[tuple[int, int, int], ...]
     """Questions that nobody answered: node, attribute, modifier."""
     answers: int = 0
+    managers: Mapping[tuple[int, int], ManagerState] = field(default_factory=dict[tuple[int, int], ManagerState])
+    """Subnet managers by the port at which they run; port 0 of a switch."""
     key_tables: Mapping[tuple[int, int], tuple[int, ...]] = field(
         default_factory=dict[tuple[int, int], tuple[int, ...]]
     )

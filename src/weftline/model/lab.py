@@ -61,6 +61,17 @@ class LabFault:
 
 
 @dataclass(frozen=True, slots=True)
+class Takeover:
+    """A manager that was killed, and the one that took over."""
+
+    subnet: str
+    gone: str
+    master: str
+    seconds: float
+    """From the kill to the end of the first sweep of the new one."""
+
+
+@dataclass(frozen=True, slots=True)
 class LabStatus:
     """What stands of a lab."""
 
@@ -182,6 +193,8 @@ class Lab:
     down: Callable[[Path], tuple[LabProcess, ...]]
     attend: Callable[[Path], tuple[Manager, ...]]
     """The managers of a lab that is up, in the order of its subnets."""
+    kill_master: Callable[[Path], tuple[Takeover, ...]]
+    """Kill the manager that is the master, and wait until another takes over."""
     settle: Callable[[Path, float], bool]
     """(folder, limit in seconds): wait until no manager sweeps; False when one still does."""
     list_trials: Callable[[LabDesign, Sequence[str], float, bool], tuple[EngineTrial, ...]] | None = None

@@ -19,8 +19,8 @@ class TablesFile:
     """The one file of a vendor that holds forwarding tables, so that it can be exchanged alone."""
 
     name: str
-    write: Callable[[ForwardingTable, bytes], bytes]
-    """(tables, the file so far) -> the file with these tables; comments at its head stay."""
+    write: Callable[[ForwardingTable, bytes, ForwardingTable | None], bytes]
+    """(tables, the file so far, the tables in it or None) -> the file with these tables; comments at its head stay."""
 
 
 @dataclass(frozen=True, slots=True)

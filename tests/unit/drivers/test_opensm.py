@@ -17,7 +17,7 @@ from weftline.errors import SourceError
 from weftline.kernels.column import NIL
 from weftline.model import driver
 from weftline.model.artifact import ArtifactSet
-from weftline.model.driver import Access, NodeState, PortState, Rendered, SubnetState
+from weftline.model.driver import Access, ManagerState, NodeState, PortState, Rendered, SubnetState
 from weftline.model.fabric import NodeKind
 from weftline.model.intent import ForwardingTable
 from weftline.vendors import VENDORS
@@ -95,6 +95,7 @@ def make_state(made: Made) -> SubnetState:
         | {(guid, 0, port): LANES for guid, port in endpoints.values()},
         arbitration={(*place, part): weights for place in places.values() for part, weights in WEIGHTS.items()},
         silences=(),
+        managers={endpoints[manager(made)]: ManagerState(15, "master")},
     )
 
 
@@ -171,6 +172,18 @@ def with_silence(state: SubnetState) -> SubnetState:
     return replace(state, silences=((LEAF, probe.PKEY_TABLE, 3 << 16),))
 
 
+def without_a_manager(state: SubnetState) -> SubnetState:
+    return replace(state, managers={})
+
+
+def with_a_third_manager(state: SubnetState) -> SubnetState:
+    return replace(state, managers={**state.managers, state.endpoints[HOST]: ManagerState(1, "standby")})
+
+
+def with_two_masters(state: SubnetState) -> SubnetState:
+    return replace(state, managers={**state.managers, state.endpoints[HOST]: ManagerState(1, "master")})
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "subject", "running"),
     [
@@ -186,6 +199,9 @@ def with_silence(state: SubnetState) -> SubnetState:
         (with_another_lane, "lanes", "leaf-001/2 from port 1", "0000000000000000"),
         (with_another_weight, "arbitration", "leaf-001/2 part 3", "0"),
         (with_silence, "silence", "leaf-001", "no answer"),
+        (without_a_manager, "manager", "subnet-1", "0 masters"),
+        (with_a_third_manager, "manager", "host-0002/nic2", "a standby of priority 1"),
+        (with_two_masters, "manager", "subnet-1", "2 masters"),
     ],
 )
 def test_every_difference_is_named(

@@ -6,7 +6,7 @@ from weftline.app.lab import Looked
 from weftline.app.views.failure import view_problem
 from weftline.app.views.proof import view_report
 from weftline.model.driver import Readback
-from weftline.model.lab import LabFault, LabProcess
+from weftline.model.lab import LabFault, LabProcess, Takeover
 
 
 def view_looked(looked: Looked) -> dict[str, object]:
@@ -33,6 +33,16 @@ def view_looked(looked: Looked) -> dict[str, object]:
 def view_process(process: LabProcess) -> dict[str, object]:
     """Show one program."""
     return {"name": process.name, "subnet": process.subnet, "pid": process.pid, "running": process.is_running}
+
+
+def view_takeover(takeover: Takeover) -> dict[str, object]:
+    """Show who took over from whom."""
+    return {
+        "subnet": takeover.subnet,
+        "gone": takeover.gone,
+        "master": takeover.master,
+        "seconds": round(takeover.seconds, 3),
+    }
 
 
 def view_fault(fault: LabFault) -> dict[str, object]:

@@ -11,7 +11,7 @@ import numpy as np
 from weftline.drivers.opensm.lanes import read_lanes, read_weights, wants_lanes
 from weftline.formats.eui import format_guid
 from weftline.kernels.column import NIL, U8
-from weftline.model.driver import MAX_LISTED, Readback, Rendered, StateDifference, StateKind, SubnetState
+from weftline.model.driver import MAX_LISTED, ManagerState, Readback, Rendered, StateDifference, StateKind, SubnetState
 from weftline.model.fabric import NodeKind
 from weftline.model.intent import NO_PORT, FactValue, ForwardingTable
 
@@ -21,6 +21,7 @@ OPEN_KEYS = (0xFFFF,)
 ATTRIBUTES = {
     0x11: "NodeInfo", 0x12: "SwitchInfo", 0x15: "PortInfo", 0x16: "P_KeyTable", 0x17: "SLtoVLMappingTable",
     0x18: "VLArbitrationTable", 0x19: "LinearForwardingTable",
+    0x20: "SMInfo",
 }  # fmt: skip
 MEMBERSHIPS: Mapping[str, tuple[tuple[int, ...], str]] = {
     "full": ((FULL,), "is_first"),
@@ -121,7 +122,7 @@ def compare(rendered: Rendered, state: SubnetState, manager: int) -> Readback:
     if isinstance(table, ForwardingTable):
         _compare_tables(log, plane, table)
     _compare_keys(log, plane, _Keys.read(values, manager))
-    notes = _compare_lanes(log, plane)
+    notes = (*_compare_managers(log, plane, values), *_compare_lanes(log, plane))
     for guid, attribute, modifier in state.silences:
         subject = plane.owners.get(guid, format_guid(guid))
         asked = f"{ATTRIBUTES.get(attribute, hex(attribute))} {modifier:#x}"
@@ -304,6 +305,39 @@ def _compare_keys(log: _Log, plane: _Plane, keys: _Keys) -> None:
         wanted = keys.wall(facing[place]) if place in facing else frozenset(OPEN_KEYS)
         if frozenset(state.keys[place]) != wanted:
             log.differ("keys", plane.name(place), _say(sorted(wanted)), _say(state.keys[place]))
+
+
+def _compare_managers(log: _Log, plane: _Plane, values: Mapping[str, FactValue]) -> tuple[str, ...]:
+    """Hold the managers that answer against those that are declared; says who they are where there are several."""
+    declared = {
+        guid: values.get(f"manager.seats.{format_guid(guid)}.priority")
+        for guid in plane.hosts
+        if f"manager.seats.{format_guid(guid)}.priority" in values
+    } or {plane.manager: None}
+    places = {guid: plane.state.endpoints.get(guid, (guid, 0)) for guid in declared}
+    found = plane.state.managers
+    strange = [place for place in found if place not in places.values()]
+    if len(declared) == 1 and not strange and [held.state for held in found.values()] == ["master"]:
+        return ()
+    for guid, priority in declared.items():
+        log.count("manager")
+        held = found.get(places[guid])
+        if held is None or (priority is not None and held.priority != priority):
+            told = "a manager" if priority is None else f"a manager of priority {priority}"
+            name = plane.rendered.fabric.port_name(plane.hosts[guid]) if guid in plane.hosts else format_guid(guid)
+            log.differ("manager", name, told, _say_manager(held))
+    for place in strange:
+        log.count("manager")
+        log.differ("manager", plane.name(place), "no manager", _say_manager(found[place]))
+    masters = sum(held.state == "master" for held in found.values())
+    if masters != 1:
+        log.differ("manager", plane.state.subnet, "one master", f"{masters} masters")
+    words = [f"{plane.name(place)} {held.state} of priority {held.priority}" for place, held in sorted(found.items())]
+    return (f"managers: {', '.join(words)}",) if words else ()
+
+
+def _say_manager(held: ManagerState | None) -> str:
+    return "none" if held is None else f"a {held.state} of priority {held.priority}"
 
 
 def _switch_ports(plane: _Plane) -> Iterator[Place]:

@@ -34,11 +34,14 @@ PKEY_TABLE: Final = 0x16
 SL_TO_VL: Final = 0x17
 VL_ARBITRATION: Final = 0x18
 FORWARDING: Final = 0x19
+SM_INFO: Final = 0x20
 LINK: Final = 0xFF01
 """Our own record: what stands at the far end of a port (node GUID, port number, port GUID)."""
 SILENT: Final = 0xFF02
 """Our own record: a question that nobody answered (attribute); the modifier is that of the question."""
 SWITCH: Final = 2
+IS_MANAGER: Final = 0x2
+"""Bit of a port's capabilities: a subnet manager runs there. IBTA vol 1, 14.2.5.6."""
 MAX_HOPS: Final = 62
 KEYS_PER_BLOCK: Final = 32
 LIDS_PER_BLOCK: Final = 64
@@ -118,6 +121,8 @@ class Walk:
         if node is None:
             self._meet(question, data)
             return
+        if question.attribute == SM_INFO:
+            data = data[:8] + bytes(8) + data[16:]  # its key is nobody's business
         self.keep(node.guid, question.attribute, question.kept, data)
         if question.attribute == SWITCH_INFO:
             top = int.from_bytes(data[6:8], "big")
@@ -127,6 +132,11 @@ class Walk:
             for port in range(node.ports + 1):
                 self.ask(node, PORT_INFO, port)
         elif question.attribute == PORT_INFO:
+            is_manager = int.from_bytes(data[20:24], "big") & IS_MANAGER
+            # The manager at the entry is asked whatever its port says: a simulated port forgets it with its cable.
+            is_entry = not question.path and not node.is_switch
+            if is_entry or (is_manager and (question.kept == 0 or not node.is_switch)):
+                self.ask(node, SM_INFO, 0, path=question.path, kept=question.kept)
             if node.is_switch:
                 self._ask_port(node, question.kept, data)
             self._ask_weights(node, question.kept, data, question.path)

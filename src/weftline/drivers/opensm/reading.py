@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from weftline.drivers.opensm import probe
 from weftline.errors import Problem, SourceError
 from weftline.kernels.column import U8
-from weftline.model.driver import Access, NodeState, PortState, SubnetState
+from weftline.model.driver import Access, ManagerState, NodeState, PortState, SubnetState
 
 WINDOW = 40
 """Questions on their way at one time; a simulator that is asked more at once can block."""
 LIMIT_S = 300
+MANAGER_STATES = {0: "not active", 1: "discovering", 2: "standby", 3: "master"}
+"""IBTA vol 1, 14.2.5.13."""
 LIBRARY = "libibumad.so.3"
 _RECORD = np.dtype([("guid", "<u8"), ("attribute", "<u2"), ("modifier", "<u4"), ("data", "u1", (64,))])
 Records = NDArray[np.void]
@@ -96,6 +98,10 @@ def parse_state(subnet: str, data: bytes) -> SubnetState:
             (guid, int.from_bytes(raw[:2], "little"), modifier) for guid, modifier, raw in _rows(records, probe.SILENT)
         ),
         answers=len(records),
+        managers={
+            (guid, port): ManagerState(raw[20] >> 4, MANAGER_STATES.get(raw[20] & 15, "unknown"))
+            for guid, port, raw in _rows(records, probe.SM_INFO)
+        },
         key_tables=key_tables,
         key_capacity={guid: int.from_bytes(raw[28:30], "big") for guid, _, raw in _rows(records, probe.NODE_INFO)},
         switch_key_capacity={

@@ -21,6 +21,7 @@ DETOURS = 3
 """Ways that are tried to a switch that is silent."""
 MOST_CORRECTIONS = 20
 """Cables that changed hands without a word and are found in one look; the next finds more."""
+MANY = 2
 ACTIVE = 4
 Place = tuple[int, int]
 
@@ -87,16 +88,30 @@ class LinkWatch:
         ids = {place: port_id for port_id, place in state.endpoints.items()}
         self.ports = {guid: node.ports for guid, node in state.nodes.items() if node.is_switch}
         self.links: dict[Place, FarEnd] = {}
+        self.near: dict[int, dict[int, int]] = {}
+        """The switch behind each port of each switch, for the ways."""
         self.root = b"", 0
         for place, (node, number) in state.links.items():
             far = FarEnd(node, number, ids.get((node, number), node), is_active=_is_active(state, place))
             if place[0] in self.ports:
-                self.links[place] = far
+                self._set(place, far)
             else:
                 self.root = bytes([place[1]]), node
         self.ways = self._find_ways(set(), set())
         self.asked: Collection[int] = frozenset()
         """Switches that the last look asked."""
+
+    def _set(self, place: Place, far: FarEnd) -> None:
+        self.links[place] = far
+        ports = self.near.setdefault(place[0], {})
+        if far.node in self.ports:
+            ports[place[1]] = far.node
+        else:
+            ports.pop(place[1], None)
+
+    def _drop(self, place: Place) -> bool:
+        self.near.get(place[0], {}).pop(place[1], None)
+        return self.links.pop(place, None) is not None
 
     @property
     def reached(self) -> Collection[int]:
@@ -112,7 +127,7 @@ class LinkWatch:
         before = dict(self.links)
         pending = set(self.ports if suspects is None else suspects)
         asked: set[int] = set()
-        affected: set[int] = set()
+        affected = set[int]() if suspects is None else self._guess(pending)
         given_up: set[int] = set()
         while pending:
             unreached = self._ask_around(pending, asked, affected)
@@ -121,26 +136,38 @@ class LinkWatch:
             near = {guid for (guid, _), far in self.links.items() if far.node in unreached}
             pending = near - asked - given_up
         self.ways = self._find_ways(set(), set())
-        self.links = {place: far for place, far in self.links.items() if place[0] in self.ways}
+        for place in [place for place in self.links if place[0] not in self.ways]:
+            self._drop(place)
         self.asked = frozenset(asked)
         return before != self.links
+
+    def _guess(self, suspects: set[int]) -> set[int]:
+        """Guess where the links lead that several switches tell of: to each other, or to a neighbour of all of them."""
+        if len(suspects) < MANY:
+            return set()
+        common = set[int].intersection(*(set(self.near.get(guid, {}).values()) for guid in suspects))
+        return suspects | common
 
     def _ask_around(self, pending: set[int], asked: set[int], affected: set[int]) -> set[int]:
         """Ask what is pending and what that leads to; returns what could not be reached."""
         silent: set[Place] = set()
         tries: dict[int, int] = {}
         unreached: set[int] = set()
+        explained: set[int] = set()
         corrections = 0
         while ready := sorted(pending & (ways := self._find_ways(pending, silent)).keys()):
+            if not affected:
+                ready = ready[:1]  # what one tells of most often is what all the others told of
             if corrections < MOST_CORRECTIONS and self._correct(ready, ways):
                 corrections += 1
                 continue
-            fallen = self._check_last(ready, ways, asked)
+            fallen = self._check_last(ready, ways, asked, affected)
             if fallen:
+                explained |= fallen
                 pending |= fallen - asked
                 continue
             known = dict(self.links)
-            for guid, is_heard in zip(ready, self._ask_switches(ready, ways, affected), strict=True):
+            for guid, is_heard in zip(ready, self._ask_switches(ready, ways, affected, explained), strict=True):
                 tries[guid] = tries.get(guid, 0) + 1
                 if is_heard or not ways[guid][1:] or tries[guid] == DETOURS:
                     pending.discard(guid)
@@ -177,7 +204,7 @@ class LinkWatch:
         for hop, data in zip(hops, self.asker.ask([(probe.NODE_INFO, 0, path[:hop]) for hop in hops]), strict=True):
             known = self.links.get((at, path[hop - 1]))
             if data is None or known is None:
-                self.links.pop((at, path[hop - 1]), None)
+                self._drop((at, path[hop - 1]))
                 return
             met = _read_end(data, is_active=known.is_active)
             if (met.node, met.number) != (known.node, known.number):
@@ -203,9 +230,11 @@ class LinkWatch:
         """Keep what stands behind a port, and how many ports it has where it is a switch."""
         if data[2] == probe.SWITCH:
             self.ports.setdefault(far.node, data[3])
-        self.links[place] = far
+        self._set(place, far)
 
-    def _check_last(self, guids: Sequence[int], ways: dict[int, bytes], asked: set[int]) -> set[int]:
+    def _check_last(
+        self, guids: Sequence[int], ways: dict[int, bytes], asked: set[int], affected: set[int]
+    ) -> set[int]:
         """Ask the last switch before each whether the link to it is up; returns those whose link is not."""
         last = [self._last_link(ways[guid]) for guid in guids if len(ways[guid]) > 1]
         last = [place for place in last if place[0] not in asked and place[0] in ways]
@@ -213,22 +242,26 @@ class LinkWatch:
         answers = self.asker.ask([(probe.PORT_INFO, number, ways[guid]) for guid, number in last])
         for place, data in zip(last, answers, strict=True):
             if data is not None and not probe.is_up(data):
-                self.links.pop(place, None)
+                affected.add(self.links[place].node)
+                self._drop(place)
                 fallen.add(place[0])
         return fallen
 
-    def _ask_switches(self, guids: Sequence[int], ways: dict[int, bytes], affected: set[int]) -> list[bool]:
+    def _ask_switches(
+        self, guids: Sequence[int], ways: dict[int, bytes], affected: set[int], explained: set[int]
+    ) -> list[bool]:
         """Ask each switch for its ports, and what is new behind them; says which switches answered.
 
         Where a switch lost or won a link to one that is ``affected``, that is why it was told of: its other ports are
         asked when the manager is quiet, since datagrams are dear while it sweeps.
         """
-        toward: dict[int, list[int]] = {}
-        for (guid, number), far in self.links.items():
-            if far.node in affected:
-                toward.setdefault(guid, []).append(number)
+        toward = {
+            guid: [number for number, other in self.near.get(guid, {}).items() if other in affected] for guid in guids
+        }
         first = [(guid, number) for guid in guids for number in toward.get(guid, ())]
         changed, heard = self._ask_ports(first, ways)
+        changed |= explained
+        heard |= explained
         rest = [
             (guid, number)
             for guid in guids
@@ -252,13 +285,13 @@ class LinkWatch:
             is_active = data[32] & 0x0F == ACTIVE
             known = self.links.get(place)
             if not probe.is_up(data):
-                if self.links.pop(place, None) is not None:
+                if self._drop(place):
                     changed.add(place[0])
             elif known is None:
                 changed.add(place[0])
                 risen.append((place, ways[place[0]] + bytes([place[1]]), is_active))
             elif known.is_active != is_active:
-                self.links[place] = FarEnd(known.node, known.number, known.port_id, is_active=is_active)
+                self._set(place, FarEnd(known.node, known.number, known.port_id, is_active=is_active))
         self._meet(risen)
         return changed, heard
 
@@ -278,20 +311,17 @@ class LinkWatch:
 
     def _find_ways(self, closed: set[int], silent: set[Place]) -> dict[int, bytes]:
         """Find a shortest way to each switch that passes no switch of ``closed`` and no link of ``silent``."""
-        near: dict[int, list[tuple[int, int]]] = {}
-        for (guid, number), far in self.links.items():
-            if far.node in self.ports and (guid, number) not in silent:
-                near.setdefault(guid, []).append((number, far.node))
         path, root = self.root
         ways = {root: path}
         queue = deque([root] if root in self.ports else [])
         while queue:
             guid = queue.popleft()
-            if guid in closed:
+            if guid in closed or len(ways[guid]) >= probe.MAX_HOPS:
                 continue
-            for number, other in near.get(guid, ()):
-                if other not in ways and len(ways[guid]) < probe.MAX_HOPS:
-                    ways[other] = ways[guid] + bytes([number])
+            way = ways[guid]
+            for number, other in self.near.get(guid, {}).items():
+                if other not in ways and (guid, number) not in silent:
+                    ways[other] = way + bytes([number])
                     queue.append(other)
         return ways
 

@@ -1,75 +1,128 @@
-"""A subnet manager that runs: its log followed, its files exchanged, and told to read them again."""
+"""The managers of a subnet that run: the master's log followed, files exchanged, and told to read them again."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.errors import SourceError
 from weftline.formats.opensm_log import list_events
 from weftline.labs.ibsim import opensm, processes, state
+from weftline.labs.ibsim.seats import find_master
 from weftline.model.lab import LabProcess, ManagerEvent
 
 DAY_S = 86_400.0
 MAX_READ = 1 << 22
+REFRESH_S = 0.5
+
+
+@dataclass(slots=True)
+class Seat:
+    """One manager: its folder, its program and how far its log was read."""
+
+    folder: Path
+    process: LabProcess
+    offset: int
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process is there, and no other of its number."""
+        return processes.read_start(self.process.pid) == self.process.started
 
 
 class Attendant:
-    """The manager of one subnet."""
+    """The managers of one subnet; the one that said last that it is the master counts as it."""
 
-    def __init__(self, folder: Path, key: str, process: LabProcess, handle: int) -> None:
-        self.handle = handle
-        self.subnet = process.subnet
+    def __init__(self, folder: Path, subnet: str, seats: list[Seat], handle: int) -> None:
         self.folder = folder
-        self.key = key
-        self.process = process
-        self.log = folder / opensm.LOG
-        self.offset = self.log.stat().st_size if self.log.exists() else 0
+        self.handle = handle
+        self.subnet = subnet
+        self.key = state.key_of(folder)
+        self.seats = seats
+        self.master = seats[0]
+        self.refreshed = 0.0
 
     def listen(self) -> tuple[ManagerEvent, ...]:
-        """Read what the log gained, in whole lines."""
+        """Read what the logs gained, in whole lines."""
+        if not all(seat.is_running for seat in self.seats) and time.monotonic() - self.refreshed > REFRESH_S:
+            self._refresh()
+        found: list[ManagerEvent] = []
+        for seat in self.seats:
+            text = _read_new(seat)
+            if not text:
+                continue
+            now = time.time()  # noqa: TID251  (what is compared with it is the time of a log)
+            local = time.localtime(now)
+            second = 3600 * local.tm_hour + 60 * local.tm_min + local.tm_sec + now % 1
+            for event in list_events(text):
+                if event.kind == "master":
+                    self.master = seat
+                age = (second - event.second + DAY_S / 2) % DAY_S - DAY_S / 2
+                found.append(ManagerEvent(event.kind, age, event.lid))
+        return tuple(found)
+
+    def _refresh(self) -> None:
+        """Look whether a manager that was gone runs again; its log begins anew then."""
+        self.refreshed = time.monotonic()
         try:
-            size = self.log.stat().st_size
-            if size < self.offset:  # it was full, and begins anew
-                self.offset = 0
-            if size == self.offset:
-                return ()
-            with self.log.open("rb") as file:
-                file.seek(self.offset)
-                text = file.read(MAX_READ)
-        except OSError:
-            return ()
-        whole = text.rfind(b"\n") + 1
-        self.offset += whole
-        now = time.time()  # noqa: TID251  (what is compared with it is the time of a log)
-        local = time.localtime(now)
-        second = 3600 * local.tm_hour + 60 * local.tm_min + local.tm_sec + now % 1
-        return tuple(
-            ManagerEvent(event.kind, (second - event.second + DAY_S / 2) % DAY_S - DAY_S / 2, event.lid)
-            for event in list_events(text[:whole])
-        )
+            note = state.read(self.folder)
+        except SourceError:
+            return
+        started = {process.name: process for process in note.processes if process.subnet == self.subnet}
+        for seat in self.seats:
+            one = started.get(seat.process.name)
+            if one is not None and (one.pid, one.started) != (seat.process.pid, seat.process.started):
+                seat.process = LabProcess(one.name, one.subnet, one.pid, one.started, is_running=True)
+                seat.offset = 0
+
+    def _find_master(self) -> Seat:
+        if self.master.is_running:
+            return self.master
+        return next((seat for seat in self.seats if seat.is_running), self.master)
 
     def put(self, name: str, content: bytes) -> None:
-        """Write a file beside the old one and let it take its place."""
-        aside = self.folder / f".{name}.part"
-        try:
-            aside.write_bytes(content)
-            aside.replace(self.folder / name)
-        except OSError as error:
-            raise state.unwritable(self.folder / name, error) from error
+        """Let a new file take the place of the old one, at every manager: who takes over has the same tables."""
+        for seat in self.seats:
+            aside = seat.folder / f".{name}.part"
+            try:
+                aside.write_bytes(content)
+                aside.replace(seat.folder / name)
+            except OSError as error:
+                raise state.unwritable(seat.folder / name, error) from error
 
     def reload(self) -> bool:
-        """Send SIGHUP, upon which OpenSM reads its files and sweeps."""
-        return processes.signal_process(self.key, self.process, signal.SIGHUP)
+        """Send SIGHUP to the master, upon which OpenSM reads its files and sweeps."""
+        return processes.signal_process(self.key, self._find_master().process, signal.SIGHUP)
 
     def is_running(self) -> bool:
-        """Say whether the process is there, and no other of its number."""
-        return self.folder.is_dir() and processes.read_start(self.process.pid) == self.process.started
+        """Say whether a manager runs, or is on its way to run again."""
+        return self.seats[0].folder.is_dir() and any(seat.is_running for seat in self.seats)
 
     def close(self) -> None:
         """Let another command attend the lab."""
         os.close(self.handle)  # the lock goes with the last of them
+
+
+def _read_new(seat: Seat) -> bytes:
+    """Read the whole lines that a log gained."""
+    log = seat.folder / opensm.LOG
+    try:
+        size = log.stat().st_size
+        if size < seat.offset:  # it was full, and begins anew
+            seat.offset = 0
+        if size == seat.offset:
+            return b""
+        with log.open("rb") as file:
+            file.seek(seat.offset)
+            text = file.read(MAX_READ)
+    except OSError:
+        return b""
+    whole = text.rfind(b"\n") + 1
+    seat.offset += whole
+    return text[:whole]
 
 
 def attend(folder: Path) -> tuple[Attendant, ...]:
@@ -79,14 +132,19 @@ def attend(folder: Path) -> tuple[Attendant, ...]:
         ArtifactError: ``artifact.busy`` when another command does.
         SourceError: ``source.lab-down`` when no lab is up there.
     """
-    key = state.key_of(folder)
     note = state.read(folder)
     handle = state.hold_kept(folder)
-    started = {p.subnet: p for p in note.processes if p.name == opensm.NAME}
     found: list[Attendant] = []
     for record in note.subnets:
-        one = started[record.name]
-        process = LabProcess(one.name, one.subnet, one.pid, one.started, is_running=True)
-        found.append(Attendant(folder / record.name, key, process, os.dup(handle)))
+        started = {process.name: process for process in note.processes if process.subnet == record.name}
+        seats: list[Seat] = []
+        for seat in record.seats:
+            one = started[seat.program]
+            process = LabProcess(one.name, one.subnet, one.pid, one.started, is_running=True)
+            log = folder / seat.folder / opensm.LOG
+            seats.append(Seat(folder / seat.folder, process, log.stat().st_size if log.exists() else 0))
+        attendant = Attendant(folder, record.name, seats, os.dup(handle))
+        attendant.master = seats[record.seats.index(find_master(folder, note, record))]
+        found.append(attendant)
     os.close(handle)
     return tuple(found)

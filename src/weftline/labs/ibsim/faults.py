@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weftline.errors import EnactError, SpecError, UsageError
 from weftline.kernels.column import NIL
-from weftline.labs.ibsim import settling, simulator, state
+from weftline.labs.ibsim import seats, settling, simulator, state
 from weftline.labs.ibsim.topology import list_parts, name_place
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.lab import Injection, LabDesign, LabFault
@@ -68,9 +68,10 @@ def heal(folder: Path) -> tuple[LabFault, ...]:
                 with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
                     simulator.tell(folder / subnet, command)
         state.write(folder, note.model_copy(update={"faults": ()}))
+        restarted = seats.restart(folder)
         if any(fault.undo and fault.kind != "degrade" for fault in note.faults):
             settling.settle_after(folder, marks, SETTLE_S)
-    return tuple(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults)
+    return (*(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults), *restarted)
 
 
 def _plan(design: LabDesign, injection: Injection) -> Steps:

@@ -9,7 +9,7 @@ from pathlib import Path
 from weftline.errors import EnactError, Problem
 from weftline.formats import opensm_log
 from weftline.labs.ibsim import processes, waiting
-from weftline.labs.ibsim.state import SubnetRecord
+from weftline.labs.ibsim.state import SeatRecord, SubnetRecord
 from weftline.model.lab import LabProcess
 from weftline.model.secret import Secret
 
@@ -40,11 +40,11 @@ def find_library() -> str:
     return next((path for path in LIBRARIES if Path(path).is_file()), "")
 
 
-def make_environment(subnet: SubnetRecord) -> dict[str, str]:
+def make_environment(subnet: SubnetRecord, seat: SeatRecord | None = None) -> dict[str, str]:
     """Say how programs reach the simulator of a subnet, as the adapter at which the manager runs."""
     return {
         "IBSIM_SOCKNAME": subnet.socket,
-        "SIM_HOST": subnet.host,
+        "SIM_HOST": subnet.host if seat is None else seat.host,
         "OSM_CACHE_DIR": ".",
         "OSM_TMP_DIR": ".",
     }
@@ -61,19 +61,22 @@ def start(
 ) -> LabProcess:
     """Write the rendered files, with names relative to the folder, and start OpenSM on them.
 
-    With ``once`` it configures the subnet and ends.
+    With ``once`` it configures the subnet and ends. It runs at the first seat of ``subnet``.
     """
+    chosen = next(iter(subnet.seats), None)
+    priority = None if chosen is None else chosen.priority
     for name, content in files.items():
         (folder / name).write_bytes(content.replace(INSTALL, b"") if name == OPTIONS else content)
     write_secrets(folder, files, secrets)
     program = processes.Program(
-        name=NAME,
+        name=NAME if chosen is None else chosen.program,
         subnet=subnet.name,
         arguments=[
             "opensm", "-F", OPTIONS, "-f", LOG, "-e", "-d", "2", "-D", LOG_FLAGS, "-L", str(MAX_LOG_MB),
             *(("-o",) if once else ()),
+            *(("-p", str(priority)) if priority is not None else ()),
         ],
-        environment=make_environment(subnet),
+        environment=make_environment(subnet, chosen),
         folder=folder,
         # It tells on its standard output which options it read, keys among them.
         log=Path(os.devnull) if UNFILLED in files else folder / OUT,

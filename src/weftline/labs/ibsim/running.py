@@ -12,7 +12,7 @@ from pathlib import Path
 
 from weftline.errors import Problem, SourceError
 from weftline.formats import opensm_log
-from weftline.labs.ibsim import opensm, processes, simulator, state
+from weftline.labs.ibsim import opensm, processes, seats, simulator, state
 from weftline.labs.ibsim.topology import Topology, list_parts, make_topology
 from weftline.model.driver import Access
 from weftline.model.lab import LabDesign, LabFault, LabProcess, LabStatus, LabSubnet, Progress
@@ -68,6 +68,7 @@ class Running:
     rendered: LabSubnet
     part: int
     topology: Topology
+    seats: tuple[state.SeatRecord, ...]
 
 
 def split(design: LabDesign) -> list[Running]:
@@ -81,7 +82,9 @@ def split(design: LabDesign) -> list[Running]:
         parts = list_parts(design.fabric, subnet.plane)
         for number, part in enumerate(parts):
             name = subnet.name if len(parts) == 1 else f"{subnet.name}-part-{number + 1}"
-            found.append(Running(name, subnet, number, make_topology(design.fabric, design.addresses, part)))
+            chosen = seats.list_seats(design, subnet.files, part, name)
+            topology = make_topology(design.fabric, design.addresses, part)
+            found.append(Running(name, subnet, number, topology, chosen))
     return found
 
 
@@ -95,8 +98,9 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
             plane=subnet.rendered.plane,
             part=subnet.part,
             socket=f"{key}-{index + 1}",
-            host=subnet.topology.entry,
-            entry=int(design.addresses.port_id[subnet.topology.entry_port]),
+            host=subnet.seats[0].host,
+            entry=subnet.seats[0].entry,
+            seats=subnet.seats,
         )
         for index, subnet in enumerate(subnets)
     ]
@@ -122,6 +126,7 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
     started += managers
     for process in managers:
         opensm.wait_up(folder / process.subnet, process, limit_s, lambda s: progress("waiting for OpenSM", s))
+    started += _start_standbys(design, subnets, records, folder, progress)
     seconds = {"simulator": simulated - begin, "manager": time.monotonic() - simulated}
     kept = tuple(state.ProcessRecord(name=p.name, subnet=p.subnet, pid=p.pid, started=p.started) for p in started)
     note = note.model_copy(
@@ -129,6 +134,22 @@ def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Pr
     )
     state.write(folder, note)
     return _describe(folder, note)
+
+
+def _start_standbys(
+    design: LabDesign, subnets: list[Running], records: list[state.SubnetRecord], folder: Path, progress: Progress
+) -> list[LabProcess]:
+    """Start the other managers on the same files, each in a folder of its own, once the master is through."""
+    key, started = state.key_of(folder), list[LabProcess]()
+    for record, subnet in zip(records, subnets, strict=True):
+        for seat in record.seats[1:]:
+            place = folder / seat.folder
+            place.mkdir(mode=0o700)
+            own = record.model_copy(update={"seats": (seat,)})
+            process = opensm.start(place, key, own, subnet.rendered.files, secrets=design.secrets)
+            seats.wait_standby(place, process, START_S, lambda s: progress("waiting for the standby", s))
+            started.append(process)
+    return started
 
 
 def limit_of(topologies: Sequence[Topology]) -> float:
@@ -154,7 +175,8 @@ def verify(folder: Path) -> LabStatus:
     with state.held(folder):
         status = _describe(folder, state.read(folder))
     gone = [process for process in status.processes if not process.is_running]
-    if gone:
+    left = {process.subnet for process in status.processes if process.is_running and opensm.NAME in process.name}
+    if any(opensm.NAME not in process.name or process.subnet not in left for process in gone):
         names = ", ".join(f"{process.name} of {process.subnet} (process {process.pid})" for process in gone)
         problems = tuple(
             Problem("source.lab-process", f"{process.name} of {process.subnet} (process {process.pid}) does not run")
@@ -170,22 +192,25 @@ def _describe(folder: Path, note: state.State) -> LabStatus:
     problems: list[Problem] = []
     for record in note.subnets:
         place = folder / record.name
-        _sweep(place)
+        master = seats.find_master(folder, note, record)
+        for seat in record.seats:
+            _sweep(folder / seat.folder)
         accesses.append(
             Access(
                 record.name,
-                opensm.make_environment(record),
+                opensm.make_environment(record, master),
                 opensm.find_library(),
                 place,
-                record.entry,
+                master.entry,
                 record.of,
                 place / opensm.KEY_FILE if (place / opensm.KEY_FILE).is_file() else None,
             )
         )
-        facts = opensm_log.parse(_read_end(place / opensm.LOG))
+        log = folder / master.folder / opensm.LOG
+        facts = opensm_log.parse(_read_end(log))
         if facts.errors:
             message = f"the log of OpenSM of {record.name} holds {facts.error_count:,} errors, as: {facts.errors[-1]}"
-            problems.append(Problem("enact.lab-log", message, f"see {place / opensm.LOG}", severity="warning"))
+            problems.append(Problem("enact.lab-log", message, f"see {log}", severity="warning"))
     known = tuple(
         LabProcess(p.name, p.subnet, p.pid, p.started, is_running=processes.read_start(p.pid) == p.started)
         for p in note.processes

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from weftline.formats.opensm_log import list_events
-from weftline.labs.ibsim import opensm, state
+from weftline.labs.ibsim import opensm, seats, state
 from weftline.labs.ibsim.waiting import POLL_S
 
 RECENT_BYTES = 1 << 20
@@ -22,7 +22,7 @@ BEGIN_S = 1.0
 def settle(folder: Path, limit_s: float) -> bool:
     """Wait until no manager sweeps; False when one still does after ``limit_s``."""
     note = state.read(folder)
-    places = [folder / record.name for record in note.subnets]
+    places = [folder / seats.find_master(folder, note, record).folder for record in note.subnets]
     end = time.monotonic() + limit_s
     quiet = 0.0
     while time.monotonic() < end:
@@ -39,7 +39,8 @@ def settle(folder: Path, limit_s: float) -> bool:
 def mark(folder: Path) -> Mapping[Path, int]:
     """Mark where the logs of the managers end."""
     note = state.read(folder)
-    return {folder / record.name / opensm.LOG: _size(folder / record.name / opensm.LOG) for record in note.subnets}
+    logs = [folder / seats.find_master(folder, note, record).folder / opensm.LOG for record in note.subnets]
+    return {log: _size(log) for log in logs}
 
 
 def settle_after(folder: Path, marks: Mapping[Path, int], limit_s: float) -> bool:

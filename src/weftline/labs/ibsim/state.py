@@ -30,6 +30,17 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class SeatRecord(Record):
+    """Where a subnet manager runs: its folder and the adapter."""
+
+    program: str
+    folder: str
+    """Below that of the lab."""
+    host: str
+    entry: int
+    priority: int | None
+
+
 class SubnetRecord(Record):
     """One subnet: its socket, and the adapter at which it is entered."""
 
@@ -42,6 +53,8 @@ class SubnetRecord(Record):
     socket: str
     host: str
     entry: int
+    seats: tuple[SeatRecord, ...] = ()
+    """The managers, the master first."""
 
 
 class ProcessRecord(Record):

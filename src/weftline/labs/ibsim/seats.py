@@ -1,0 +1,143 @@
+"""Where the managers of a subnet run, how they are started, and which of them is the master now."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from weftline.errors import CapabilityError, EnactError
+from weftline.formats import opensm_log
+from weftline.formats.opensm_log import list_events
+from weftline.labs.ibsim import opensm, processes, state, waiting
+from weftline.labs.ibsim.state import ProcessRecord, SeatRecord, State, SubnetRecord
+from weftline.labs.ibsim.topology import Part, name_place
+from weftline.model.lab import LabDesign, LabFault, LabProcess, Takeover
+
+FILE = "managers"
+STANDBY = "standby"
+_LINE = re.compile(rb"^(0x[0-9a-f]{16}) (\d{1,2}) ", re.MULTILINE)
+TAKEOVER_S = 60.0
+
+
+def list_seats(design: LabDesign, files: Mapping[str, bytes], part: Part, name: str) -> tuple[SeatRecord, ...]:
+    """List the declared managers whose ports are in a part of the fabric; without any, one at its entry."""
+    fabric, addresses = design.fabric, design.addresses
+    ports = {int(addresses.port_id[port]): port for port in fabric.endpoint_port.tolist() if part.within[port]}
+    told = [(int(match[1], 16), int(match[2])) for match in _LINE.finditer(files.get(FILE, b""))]
+    own: list[tuple[int, int | None]] = [(guid, priority) for guid, priority in told if guid in ports]
+    seats: list[SeatRecord] = []
+    for number, (guid, priority) in enumerate(own or [(int(addresses.port_id[part.entry_port]), None)]):
+        program = opensm.NAME if number == 0 else f"{opensm.NAME}-{STANDBY}-{number}"
+        folder = name if number == 0 else f"{name}/{STANDBY}-{number}"
+        host, _ = name_place(fabric, ports[guid])
+        seats.append(SeatRecord(program=program, folder=folder, host=host, entry=guid, priority=priority))
+    return tuple(seats)
+
+
+def wait_standby(folder: Path, process: LabProcess, limit_s: float, tick: Callable[[float], None]) -> None:
+    """Wait until a manager found the master and stands by.
+
+    Raises:
+        EnactError: ``enact.lab-start`` when it does not.
+    """
+    tail = waiting.Tail(folder / opensm.LOG)
+    if not waiting.wait(tail, lambda text: b"Entering STANDBY state" in text, process, limit_s, tick):
+        message = f"{process.name} of {process.subnet} does not stand by"
+        raise EnactError("enact.lab-start", message, f"see {folder / opensm.LOG}")
+
+
+def kill_master(folder: Path) -> tuple[Takeover, ...]:
+    """Kill the master of each subnet without a word, and wait until another has taken over and swept.
+
+    Raises:
+        CapabilityError: ``capability.no-standby`` when there is nobody to take over; nothing is killed then.
+        EnactError: ``enact.no-takeover`` when nobody does in time.
+    """
+    key = state.key_of(folder)
+    with state.held(folder):
+        note = state.read(folder)
+        chosen = [(record, find_master(folder, note, record)) for record in note.subnets]
+        for record, master in chosen:
+            if not [seat for seat in list_running(note, record) if seat != master]:
+                raise CapabilityError(
+                    "capability.no-standby",
+                    f"{record.name} has one manager that runs, {master.program}, and nobody to take over",
+                    "name two ports under infiniband.managers, and bring the lab up anew",
+                )
+        return tuple(_replace(folder, key, note, record, master) for record, master in chosen)
+
+
+def _replace(folder: Path, key: str, note: State, record: SubnetRecord, master: SeatRecord) -> Takeover:
+    (process,) = (p for p in note.processes if p.subnet == record.name and p.name == master.program)
+    others = [seat for seat in list_running(note, record) if seat != master]
+    tails: dict[str, waiting.Tail] = {}
+    for seat in others:
+        log = folder / seat.folder / opensm.LOG
+        tails[seat.program] = waiting.Tail(log, log.stat().st_size)
+    begin = time.monotonic()
+    victim = LabProcess(process.name, process.subnet, process.pid, process.started, is_running=True)
+    processes.signal_process(key, victim, signal.SIGKILL)
+    while time.monotonic() - begin < TAKEOVER_S:
+        for seat in others:
+            kinds = [event.kind for event in list_events(tails[seat.program].read())]
+            if "master" in kinds and "up" in kinds[kinds.index("master") :]:
+                return Takeover(record.name, master.program, seat.program, time.monotonic() - begin)
+        time.sleep(waiting.POLL_S)
+    message = f"{master.program} of {record.name} was killed, and nobody took over within {TAKEOVER_S:.0f} s"
+    raise EnactError("enact.no-takeover", message, f"see {folder / others[0].folder / opensm.LOG}")
+
+
+def restart(folder: Path) -> tuple[LabFault, ...]:
+    """Start the managers again that do not run; the one of the highest priority becomes the master."""
+    key = state.key_of(folder)
+    note = state.read(folder)
+    faults: list[LabFault] = []
+    for record in note.subnets:
+        running = {seat.program for seat in list_running(note, record)}
+        for seat in record.seats:
+            if seat.program in running or len(record.seats) == 1:
+                continue
+            place = folder / seat.folder
+            (place / opensm.LOG).unlink(missing_ok=True)
+            process = opensm.start(place, key, record.model_copy(update={"seats": (seat,)}), {})
+            tail = waiting.Tail(place / opensm.LOG)
+            waiting.wait(tail, _is_settled, process, TAKEOVER_S, lambda _: None)
+            kept = ProcessRecord(name=process.name, subnet=process.subnet, pid=process.pid, started=process.started)
+            others = tuple(p for p in note.processes if (p.subnet, p.name) != (kept.subnet, kept.name))
+            note = note.model_copy(update={"processes": (*others, kept)})
+            state.write(folder, note)
+            faults.append(LabFault("break", f"manager {seat.program} of {record.name}", ()))
+    return tuple(faults)
+
+
+def _is_settled(text: bytes) -> bool:
+    return b"Entering STANDBY state" in text or opensm_log.UP in text
+
+
+def list_running(note: State, subnet: SubnetRecord) -> list[SeatRecord]:
+    """List the managers of a subnet that run."""
+    running = {
+        process.name
+        for process in note.processes
+        if process.subnet == subnet.name and processes.read_start(process.pid) == process.started
+    }
+    return [seat for seat in subnet.seats if seat.program in running]
+
+
+def find_master(folder: Path, note: State, subnet: SubnetRecord) -> SeatRecord:
+    """Find the manager that runs and became the master last; the first one where none says so."""
+    running = list_running(note, subnet)
+    masters = [seat for seat in running if _is_master(folder / seat.folder / opensm.LOG)]
+    return next(iter((*masters, *running, *subnet.seats)))
+
+
+def _is_master(path: Path) -> bool:
+    try:
+        events = list_events(path.read_bytes())
+    except OSError:
+        return False
+    kinds = [event.kind for event in events if event.kind in {"master", "standby"}]
+    return bool(kinds) and kinds[-1] == "master"

@@ -1,0 +1,115 @@
+"""Two managers of one subnet on real OpenSM: the standby takes over with the same tables, and a third one is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import hold, refused
+from tests.lab.conftest import Place
+from tests.lab.keeping import TREE, Keeper, count_lost, read
+from weftline.app.lab import lab_folder
+from weftline.labs.ibsim import opensm, state
+
+MANAGERS = """\
+infiniband:
+  managers: [mgmt/1, spare/1]
+hosts:
+  extra_endpoints:
+    - {name: mgmt, ports: 1}
+    - {name: spare, ports: 1}
+"""
+PAIRS = 50 * 49
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Iterator[Place]:
+    """A small tree with two managers, up, and stopped afterwards."""
+    path = tmp_path / "pair.yaml"
+    text = TREE.format(hosts=48, unit=16).replace("hosts:\n", MANAGERS, 1)
+    path.write_text(text, encoding="utf-8")
+    made = Place(path)
+    ran = made.lab("up", "--json")
+    assert ran.status == 0, ran.out
+    yield made
+    made.lab("down")
+    assert made.running == {}
+
+
+def test_the_standby_takes_over_with_the_same_tables(pair: Place) -> None:
+    assert set(pair.running) == {"ibsim", "opensm", "opensm-standby-1"}
+    assert "managers: mgmt/1 master of priority 15, spare/1 standby of priority 14" in pair.lab("verify").out
+    before = read(pair)
+    (one,) = hold(pair.lab("kill-master", "--json").document, "lab-takeover")["subnets"]
+    assert (one["gone"], one["master"]) == ("opensm", "opensm-standby-1")
+    after = read(pair)
+    assert {guid: table.tolist() for guid, table in after.tables.items()} == {
+        guid: table.tolist() for guid, table in before.tables.items()
+    }
+    assert (after.keys, after.ports.keys()) == (before.keys, before.ports.keys())
+    assert {place: port.address for place, port in after.ports.items()} == {
+        place: port.address for place, port in before.ports.items()
+    }
+    ran = pair.lab("verify", "--json")
+    assert ran.status == 5
+    (difference,) = pair.differences(ran)
+    assert (difference["kind"], difference["subject"], difference["running"]) == ("manager", "mgmt/1", "none")
+    refused(pair.lab("kill-master", "--json"), 1, "capability.no-standby")
+    assert "manager opensm of subnet-1" in pair.lab("heal").out
+    assert pair.lab("verify").status == 0
+
+
+def test_a_manager_that_nobody_declared_is_named(pair: Place, tmp_path: Path) -> None:
+    record = state.read(lab_folder(pair.path)).subnets[0]
+    folder = tmp_path / "third"
+    folder.mkdir()
+    stranger = state.SeatRecord(program="x", folder="x", host="H7", entry=0, priority=None)
+    environment = {**os.environ, **opensm.make_environment(record, stranger), "LD_PRELOAD": opensm.find_library()}
+    with subprocess.Popen(
+        ["opensm", "-p", "3", "-f", "log", "-e", "-d", "2", "-D", "0x03"],
+        env=environment, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as third:  # fmt: skip
+        try:
+            log, end = folder / "log", time.monotonic() + 20.0
+            while not (log.exists() and b"Entering STANDBY state" in log.read_bytes()):
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            ran = pair.lab("verify", "--json")
+            assert ran.status == 5
+            (difference,) = pair.differences(ran)
+            assert difference == {
+                "kind": "manager",
+                "subject": "host-0008/nic1",
+                "rendered": "no manager",
+                "running": "a standby of priority 3",
+            }
+        finally:
+            third.send_signal(signal.SIGTERM)
+    assert pair.lab("verify").status == 0
+
+
+def test_what_is_kept_stays_kept_under_the_standby(pair: Place) -> None:
+    """A repair is written for every manager, so that the one that takes over does not put the dead entries back."""
+    keeper = Keeper(pair)
+    try:
+        assert pair.lab("break", "spine-01").status == 0
+        keeper.until(down=["spine-01"])
+        assert pair.lab("kill-master").status == 0
+        assert count_lost(read(pair)) == (PAIRS, 0)
+        assert pair.lab("heal").status == 0
+        keeper.until(down=[])
+        assert keeper.end()["status"] == 0
+    finally:
+        keeper.kill()
+    assert pair.lab("verify").status == 0
+
+
+def test_nobody_is_killed_where_nobody_can_take_over(lab: Place) -> None:
+    refused(lab.lab("kill-master", "--json"), 1, "capability.no-standby")
+    assert lab.lab("verify").status == 0
