@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -20,6 +21,8 @@ FILE = "managers"
 STANDBY = "standby"
 _LINE = re.compile(rb"^(0x[0-9a-f]{16}) (\d{1,2}) ", re.MULTILINE)
 TAKEOVER_S = 60.0
+HANDOVER_S = 5.0
+"""How long a standby may take to hand the subnet to one of higher priority."""
 
 
 def list_seats(design: LabDesign, files: Mapping[str, bytes], part: Part, name: str) -> tuple[SeatRecord, ...]:
@@ -105,12 +108,25 @@ def restart(folder: Path) -> tuple[LabFault, ...]:
             process = opensm.start(place, key, record.model_copy(update={"seats": (seat,)}), {})
             tail = waiting.Tail(place / opensm.LOG)
             waiting.wait(tail, _is_settled, process, TAKEOVER_S, lambda _: None)
+            if seat == record.seats[0]:
+                _sweep_after_handover(tail, process)
             kept = ProcessRecord(name=process.name, subnet=process.subnet, pid=process.pid, started=process.started)
             others = tuple(p for p in note.processes if (p.subnet, p.name) != (kept.subnet, kept.name))
             note = note.model_copy(update={"processes": (*others, kept)})
             state.write(folder, note)
             faults.append(LabFault("break", f"manager {seat.program} of {record.name}", ()))
     return tuple(faults)
+
+
+def _sweep_after_handover(tail: waiting.Tail, process: LabProcess) -> None:
+    """Let a manager that the standby hands the subnet to sweep at once: OpenSM may wait there for the next trap."""
+    waiting.wait(tail, _is_handed_over, process, HANDOVER_S, lambda _: None)
+    if b"Entering MASTER state" in tail.read():
+        os.kill(process.pid, signal.SIGHUP)
+
+
+def _is_handed_over(text: bytes) -> bool:
+    return b"Entering MASTER state" in text
 
 
 def _is_settled(text: bytes) -> bool:
