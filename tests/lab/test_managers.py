@@ -15,7 +15,7 @@ from tests.cli.running import hold, refused
 from tests.lab.conftest import Place
 from tests.lab.keeping import TREE, Keeper, count_lost, read
 from weftline.app.lab import lab_folder
-from weftline.labs.ibsim import opensm, state
+from weftline.labs.ibsim import opensm, seats, state
 
 MANAGERS = """\
 infiniband:
@@ -113,3 +113,14 @@ def test_what_is_kept_stays_kept_under_the_standby(pair: Place) -> None:
 def test_nobody_is_killed_where_nobody_can_take_over(lab: Place) -> None:
     refused(lab.lab("kill-master", "--json"), 1, "capability.no-standby")
     assert lab.lab("verify").status == 0
+
+
+def test_a_standby_that_does_not_take_over_is_said(pair: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seats, "TAKEOVER_S", 0.5)
+    note = state.read(lab_folder(pair.path))
+    standby = next(process for process in note.processes if "standby" in process.name)
+    os.kill(standby.pid, signal.SIGSTOP)
+    try:
+        refused(pair.lab("kill-master", "--json"), 5, "enact.no-takeover")
+    finally:
+        os.kill(standby.pid, signal.SIGCONT)
