@@ -16,6 +16,8 @@ from tests.lab.conftest import Place
 from tests.lab.keeping import TREE, Keeper, count_lost, read
 from weftline.app.lab import lab_folder
 from weftline.labs.ibsim import opensm, seats, state
+from weftline.labs.ibsim.waiting import Tail
+from weftline.model.lab import LabProcess
 
 MANAGERS = """\
 infiniband:
@@ -102,6 +104,9 @@ def test_what_is_kept_stays_kept_under_the_standby(pair: Place) -> None:
         keeper.until(down=["spine-01"])
         assert pair.lab("kill-master").status == 0
         assert count_lost(read(pair)) == (PAIRS, 0)
+        assert pair.lab("heal").status == 0
+        keeper.until(down=[])
+        assert pair.lab("verify").status == 0
         assert keeper.end()["status"] == 0
     finally:
         keeper.kill()
@@ -121,3 +126,34 @@ def test_a_standby_that_does_not_take_over_is_said(pair: Place, monkeypatch: pyt
         refused(pair.lab("kill-master", "--json"), 5, "enact.no-takeover")
     finally:
         os.kill(standby.pid, signal.SIGCONT)
+
+
+def test_a_manager_whose_sweep_hangs_is_started_once_more(pair: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pair.lab("kill-master").status == 0
+    asked: list[int] = []
+    is_through = seats._is_through
+
+    def hang_once(place: Path, tail: Tail, process: LabProcess) -> bool:
+        asked.append(process.pid)
+        return len(asked) > 1 and is_through(place, tail, process)
+
+    monkeypatch.setattr(seats, "_is_through", hang_once)
+    assert pair.lab("heal").status == 0
+    first, second = asked
+    assert pair.running["opensm"].pid == second != first
+    assert pair.lab("verify").status == 0
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_swept"),
+    [
+        ("Entering STANDBY state|Entering MASTER state", False),
+        ("Entering MASTER state|SUBNET UP", True),
+        ("Entering MASTER state|SUBNET UP|Entering STANDBY state|Entering MASTER state", False),
+        ("Entering MASTER state|Entering STANDBY state", True),
+        ("Entering STANDBY state", False),
+    ],
+)
+def test_a_sweep_is_over_when_the_last_master_says_so(kinds: str, is_swept: bool) -> None:
+    lines = [f"Nov 30 17:58:23 742058 [747A36C0] 0x80 -> {kind}\n" for kind in kinds.split("|")]
+    assert seats._is_swept("".join(lines).encode()) is is_swept

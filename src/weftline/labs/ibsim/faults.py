@@ -68,9 +68,11 @@ def heal(folder: Path) -> tuple[LabFault, ...]:
                 with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
                     simulator.tell(folder / subnet, command)
         state.write(folder, note.model_copy(update={"faults": ()}))
-        restarted = seats.restart(folder)
         if any(fault.undo and fault.kind != "degrade" for fault in note.faults):
             settling.settle_after(folder, marks, SETTLE_S)
+        restarted = seats.restart(folder)  # a manager that is replaced in the middle of a sweep leaves it undone
+        if restarted:
+            settling.settle(folder, SETTLE_S)
     return (*(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults), *restarted)
 
 

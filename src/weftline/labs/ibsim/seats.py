@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import time
@@ -18,11 +17,17 @@ from weftline.labs.ibsim.topology import Part, name_place
 from weftline.model.lab import LabDesign, LabFault, LabProcess, Takeover
 
 FILE = "managers"
+PORTS = "guid2lid"
+"""A line for each port that has an address."""
 STANDBY = "standby"
 _LINE = re.compile(rb"^(0x[0-9a-f]{16}) (\d{1,2}) ", re.MULTILINE)
 TAKEOVER_S = 60.0
 HANDOVER_S = 5.0
 """How long a standby may take to hand the subnet to one of higher priority."""
+SWEEP_S = 5.0
+SWEEP_S_PER_PORT = 0.004
+"""How long its first sweep may take; one of 11,664 hosts takes 20 s."""
+STARTS = 3
 
 
 def list_seats(design: LabDesign, files: Mapping[str, bytes], part: Part, name: str) -> tuple[SeatRecord, ...]:
@@ -103,13 +108,7 @@ def restart(folder: Path) -> tuple[LabFault, ...]:
         for seat in record.seats:
             if seat.program in running or len(record.seats) == 1:
                 continue
-            place = folder / seat.folder
-            (place / opensm.LOG).unlink(missing_ok=True)
-            process = opensm.start(place, key, record.model_copy(update={"seats": (seat,)}), {})
-            tail = waiting.Tail(place / opensm.LOG)
-            waiting.wait(tail, _is_settled, process, TAKEOVER_S, lambda _: None)
-            if seat == record.seats[0]:
-                _sweep_after_handover(tail, process)
+            process = _start_again(folder, key, record, seat)
             kept = ProcessRecord(name=process.name, subnet=process.subnet, pid=process.pid, started=process.started)
             others = tuple(p for p in note.processes if (p.subnet, p.name) != (kept.subnet, kept.name))
             note = note.model_copy(update={"processes": (*others, kept)})
@@ -118,15 +117,40 @@ def restart(folder: Path) -> tuple[LabFault, ...]:
     return tuple(faults)
 
 
-def _sweep_after_handover(tail: waiting.Tail, process: LabProcess) -> None:
-    """Let a manager that the standby hands the subnet to sweep at once: OpenSM may wait there for the next trap."""
-    waiting.wait(tail, _is_handed_over, process, HANDOVER_S, lambda _: None)
-    if b"Entering MASTER state" in tail.read():
-        os.kill(process.pid, signal.SIGHUP)
+def _start_again(folder: Path, key: str, record: SubnetRecord, seat: SeatRecord) -> LabProcess:
+    """Start a manager again, and once more where it is handed the subnet and comes to no end of its sweep.
+
+    ibsim drops a datagram now and then where two managers talk to each other, and its library knows no timeouts:
+    OpenSM then waits for the answer for ever, which it does not on real ports.
+    """
+    place = folder / seat.folder
+    for number in range(STARTS):
+        (place / opensm.LOG).unlink(missing_ok=True)
+        process = opensm.start(place, key, record.model_copy(update={"seats": (seat,)}), {})
+        tail = waiting.Tail(place / opensm.LOG)
+        waiting.wait(tail, _is_settled, process, TAKEOVER_S, lambda _: None)
+        if seat == record.seats[0]:
+            waiting.wait(tail, _is_handed_over, process, HANDOVER_S, lambda _: None)
+        if number == STARTS - 1 or not _is_handed_over(tail.text) or _is_through(place, tail, process):
+            break
+        processes.signal_process(key, process, signal.SIGKILL)
+    return process
+
+
+def _is_through(place: Path, tail: waiting.Tail, process: LabProcess) -> bool:
+    patience = SWEEP_S + SWEEP_S_PER_PORT * (place / PORTS).read_bytes().count(b"\n")
+    return waiting.wait(tail, _is_swept, process, patience, lambda _: None)
 
 
 def _is_handed_over(text: bytes) -> bool:
     return b"Entering MASTER state" in text
+
+
+def _is_swept(text: bytes) -> bool:
+    """Say whether the last manager of a log to become the master swept, or gave the subnet away again."""
+    kinds = [event.kind for event in list_events(text)]
+    last = max((at for at, kind in enumerate(kinds) if kind == "master"), default=len(kinds))
+    return not {"up", "given-up", "standby"}.isdisjoint(kinds[last:])
 
 
 def _is_settled(text: bytes) -> bool:
