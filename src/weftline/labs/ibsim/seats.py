@@ -124,17 +124,18 @@ def _start_again(folder: Path, key: str, record: SubnetRecord, seat: SeatRecord)
     OpenSM then waits for the answer for ever, which it does not on real ports.
     """
     place = folder / seat.folder
-    for number in range(STARTS):
+    left = STARTS
+    while True:
+        left -= 1
         (place / opensm.LOG).unlink(missing_ok=True)
         process = opensm.start(place, key, record.model_copy(update={"seats": (seat,)}), {})
         tail = waiting.Tail(place / opensm.LOG)
         waiting.wait(tail, _is_settled, process, TAKEOVER_S, lambda _: None)
         if seat == record.seats[0]:
             waiting.wait(tail, _is_handed_over, process, HANDOVER_S, lambda _: None)
-        if number == STARTS - 1 or not _is_handed_over(tail.text) or _is_through(place, tail, process):
-            break
+        if left == 0 or not _is_handed_over(tail.text) or _is_through(place, tail, process):
+            return process
         processes.signal_process(key, process, signal.SIGKILL)
-    return process
 
 
 def _is_through(place: Path, tail: waiting.Tail, process: LabProcess) -> bool:
