@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weftline.model.addresses import Addresses
@@ -11,7 +11,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent, ForwardingTable
 from weftline.model.isolation import IsolationTables, Owners
 from weftline.model.lint import Linter
-from weftline.model.observed import ObservedConfig
+from weftline.model.observed import ObservedConfig, ObservedDevice
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,7 @@ class Vendor:
     """What is wrong with configuration that somebody wrote by hand, and what comes of it."""
     tables: TablesFile | None = None
     """The one file with forwarding tables; None where devices take none."""
+    recognise: Callable[[str, bytes], str | None] | None = None
+    """(file name, first 64 KiB) -> the name of the form of a file of this vendor; None where it is none."""
+    configured: Callable[[Sequence[tuple[str, bytes]]], tuple[ObservedDevice, ...]] | None = None
+    """What files that anybody wrote say, device by device: (name, bytes) of files that ``recognise`` took."""
