@@ -14,7 +14,8 @@ import pytest
 
 from tests.cli.running import Ran, run
 from weftline.app.lab import lab_folder
-from weftline.labs.ibsim import opensm, processes, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import opensm, state
 from weftline.model.lab import LabProcess
 
 PROGRAMS = ("opensm", "ibsim", "dump_fts", "smpquery", "perfquery")
@@ -69,7 +70,7 @@ class Place:
     @property
     def running(self) -> dict[str, LabProcess]:
         """The programs that run, by name."""
-        return {process.name: process for process in processes.find(state.key_of(lab_folder(self.path)))}
+        return {process.name: process for process in processes.find(holding.key_of(lab_folder(self.path)))}
 
     def ask(self, *command: str) -> str:
         """Run one program of infiniband-diags against the lab."""

@@ -12,7 +12,8 @@ from tests.lab.conftest import Place
 from weftline.adopt import build_fabric, read_discovery
 from weftline.app import engines as app
 from weftline.drivers import DRIVERS
-from weftline.labs.ibsim import engines, processes, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import engines
 from weftline.labs.ibsim.trials import LABELS, list_trials
 from weftline.model.adoption import Adoption
 from weftline.model.discovery import Discovery
@@ -136,14 +137,14 @@ def test_what_is_not_done_in_time_is_stopped(tmp_path: Path, monkeypatch: pytest
     (trial,) = list_trials(design, ("minhop",), 0.0, False)
     ran = engines.try_engine(design, trial, tmp_path / "lab", read, silent)
     assert (ran.outcome, ran.states) == ("late", ())
-    assert processes.find(state.key_of(tmp_path / "lab")) == ()
+    assert processes.find(holding.key_of(tmp_path / "lab")) == ()
     assert not (tmp_path / "lab").exists()
     monkeypatch.setattr(engines, "WIRE_MADS", "50\nrouting_engine none_at_all,no_fallback")
     (trial,) = list_trials(design, ("minhop",), 3.0, False)
     ran = engines.try_engine(design, trial, tmp_path / "lab", read, silent)
     assert (ran.outcome, ran.programmed, ran.states) in {("late", "", ()), ("no-tables", "", ())}
     assert "none_at_all" in ran.reason or "No routing engine" in ran.reason
-    assert processes.find(state.key_of(tmp_path / "lab")) == ()
+    assert processes.find(holding.key_of(tmp_path / "lab")) == ()
 
 
 def test_what_a_killed_command_left_is_cleared(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_what_a_killed_command_left_is_cleared(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         engines.try_engine(design, trial, tmp_path / "lab", fail, silent)
-    assert processes.find(state.key_of(tmp_path / "lab")) == ()
+    assert processes.find(holding.key_of(tmp_path / "lab")) == ()
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "old").write_text("left")
     ran = engines.try_engine(design, trial, tmp_path / "lab", read, silent)

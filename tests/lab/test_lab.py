@@ -19,7 +19,8 @@ from tests.lab.conftest import SMALL, Place, make_place
 from weftline.app.lab import lab_folder
 from weftline.drivers.opensm.reading import read_state
 from weftline.formats import lft
-from weftline.labs.ibsim import processes, running, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import running, state
 from weftline.model.driver import SubnetState
 
 LIMIT_S = 20.0
@@ -92,7 +93,7 @@ def test_an_entry_that_was_changed_is_named(lab: Place) -> None:
     other = port + 1 if port % 2 else port - 1
     start_at = text.index("(leaf-001)")
     path.write_text(text[:start_at] + text[start_at:].replace(entry, f"0x0008 {other:03d}", 1), encoding="utf-8")
-    key = state.key_of(lab_folder(lab.path))
+    key = holding.key_of(lab_folder(lab.path))
     assert processes.signal_process(key, lab.running["opensm"], signal.SIGHUP)
     wait_for(lambda: lab.lab("verify").status == 5)
     (difference,) = lab.differences(lab.lab("verify", "--json"))
@@ -106,7 +107,7 @@ def test_a_partition_file_with_an_error_is_found(lab: Place) -> None:
     """OpenSM opens every partition then, and says SUBNET UP."""
     path = lab.folder / "partitions.conf"
     path.write_text(path.read_text(encoding="utf-8") + "no rule\n", encoding="utf-8")
-    key = state.key_of(lab_folder(lab.path))
+    key = holding.key_of(lab_folder(lab.path))
     processes.signal_process(key, lab.running["opensm"], signal.SIGHUP)
     wait_for(lambda: lab.lab("verify").status == 5)
     ran = lab.lab("verify", "--json")

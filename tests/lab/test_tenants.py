@@ -14,7 +14,8 @@ from tests.cli.running import run
 from tests.lab.conftest import Place
 from weftline.app.lab import lab_folder
 from weftline.drivers.opensm.reading import read_state
-from weftline.labs.ibsim import processes, running, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import running
 from weftline.model.driver import SubnetState
 from weftline.model.isolation import MANAGEMENT, Groups, IsolatedEnd, IsolationTables, Sharing
 from weftline.model.partitions import FULL, KEY
@@ -108,7 +109,7 @@ def test_what_opens_them_is_found_in_the_tables_and_by_the_linter(lab: Place, fa
     assert run("lint", path, "--fabric", lab.path).status == 2
     before = read(lab)
     kept = {place: owner_of(before.keys[place]) for place in before.endpoints.values()}
-    assert processes.signal_process(state.key_of(lab_folder(lab.path)), lab.running["opensm"], signal.SIGHUP)
+    assert processes.signal_process(holding.key_of(lab_folder(lab.path)), lab.running["opensm"], signal.SIGHUP)
     end = time.monotonic() + 20
     while (found := read(lab)).keys == before.keys and time.monotonic() < end:
         time.sleep(0.1)

@@ -8,8 +8,8 @@ from tests.cli.conftest import write_small
 from tests.cli.running import refused, run
 from weftline.app import lab as app_lab
 from weftline.errors import EnactError, UsageError
-from weftline.labs import LABS
-from weftline.labs.ibsim import opensm, processes
+from weftline.labs import LABS, processes
+from weftline.labs.ibsim import opensm
 
 
 def test_a_technology_without_a_lab(tmp_path: Path) -> None:

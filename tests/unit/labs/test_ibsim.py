@@ -14,8 +14,8 @@ from tests.designs import Rendered, render_design
 from weftline.errors import ArtifactError, CapabilityError, EnactError, SourceError, SpecError, UsageError
 from weftline.formats import opensm_log
 from weftline.kernels.column import NIL
-from weftline.labs import LABS
-from weftline.labs.ibsim import faults, opensm, processes, running, simulator, state, waiting
+from weftline.labs import LABS, holding, processes
+from weftline.labs.ibsim import faults, opensm, running, simulator, state, waiting
 from weftline.labs.ibsim.topology import Topology, list_parts, make_topology, name_place
 from weftline.model.lab import Injection, LabDesign, LabProcess, LabSubnet
 
@@ -265,10 +265,10 @@ def test_a_console_that_nobody_reads_and_one_that_refuses(tmp_path: Path, monkey
 
 def test_a_lab_is_worked_on_by_one_command(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "lab"
-    with state.held(folder), pytest.raises(ArtifactError) as caught, state.held(folder):
+    with holding.held(folder), pytest.raises(ArtifactError) as caught, holding.held(folder):
         pass
     assert caught.value.code == "artifact.busy"
-    assert state.key_of(folder) != state.key_of(tmp_path / "lab")
+    assert holding.key_of(folder) != holding.key_of(tmp_path / "lab")
 
 
 def test_what_no_lab_wrote(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from weftline.errors import SourceError
 from weftline.formats.opensm_log import list_events
-from weftline.labs.ibsim import opensm, processes, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import opensm, state
 from weftline.labs.ibsim.seats import find_master
 from weftline.model.lab import LabProcess, ManagerEvent
 
@@ -40,7 +41,7 @@ class Attendant:
         self.folder = folder
         self.handle = handle
         self.subnet = subnet
-        self.key = state.key_of(folder)
+        self.key = holding.key_of(folder)
         self.seats = seats
         self.master = seats[0]
         self.refreshed = 0.0
@@ -91,7 +92,7 @@ class Attendant:
                 aside.write_bytes(content)
                 aside.replace(seat.folder / name)
             except OSError as error:
-                raise state.unwritable(seat.folder / name, error) from error
+                raise holding.unwritable(seat.folder / name, error) from error
 
     def reload(self) -> bool:
         """Send SIGHUP to the master, upon which OpenSM reads its files and sweeps."""
@@ -133,7 +134,7 @@ def attend(folder: Path) -> tuple[Attendant, ...]:
         SourceError: ``source.lab-down`` when no lab is up there.
     """
     note = state.read(folder)
-    handle = state.hold_kept(folder)
+    handle = holding.hold_kept(folder)
     found: list[Attendant] = []
     for record in note.subnets:
         started = {process.name: process for process in note.processes if process.subnet == record.name}

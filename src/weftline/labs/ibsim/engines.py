@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 from weftline.formats import opensm_log
-from weftline.labs.ibsim import opensm, processes, running, simulator, state, waiting
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import opensm, running, simulator, state, waiting
 from weftline.model.driver import Access, SubnetState
 from weftline.model.lab import EngineOutcome, EngineRun, EngineTrial, LabDesign, Progress, Read
 
@@ -20,10 +21,10 @@ def try_engine(design: LabDesign, trial: EngineTrial, folder: Path, read: Read, 
 
     The engine is given as users give it, without ``no_fallback``: what OpenSM then does instead is part of the answer.
     """
-    key = state.key_of(folder)
+    key = holding.key_of(folder)
     found: list[tuple[EngineOutcome, opensm_log.LogFacts, SubnetState | None]] = []
     seconds = 0.0
-    with state.held(folder):
+    with holding.held(folder):
         running.stop(key)
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -33,7 +34,7 @@ def try_engine(design: LabDesign, trial: EngineTrial, folder: Path, read: Read, 
                 seconds += begin
                 found.append(verdict)
         except OSError as error:
-            raise state.unwritable(folder, error) from error
+            raise holding.unwritable(folder, error) from error
         finally:
             running.stop(key)
             shutil.rmtree(folder, ignore_errors=True)
@@ -53,7 +54,7 @@ def _try_subnet(
     design: LabDesign, subnet: running.Running, trial: EngineTrial, folder: Path, read: Read, progress: Progress
 ) -> tuple[float, tuple[EngineOutcome, opensm_log.LogFacts, SubnetState | None]]:
     """Run one subnet; returns how long the manager took, and what came of it."""
-    key = state.key_of(folder)
+    key = holding.key_of(folder)
     place = folder / subnet.name
     place.mkdir()
     record = state.SubnetRecord(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weftline.errors import EnactError, SpecError, UsageError
 from weftline.kernels.column import NIL
+from weftline.labs import holding
 from weftline.labs.ibsim import seats, settling, simulator, state
 from weftline.labs.ibsim.topology import list_parts, name_place
 from weftline.model.fabric import Fabric, NodeKind
@@ -33,7 +34,7 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
         SpecError: ``spec.unknown-device`` when a name is not in the fabric or has no cable.
         UsageError: ``usage.counter`` when a counter or its value does not exist.
     """
-    with state.held(folder):
+    with holding.held(folder):
         note = state.read(folder)
         names = {(record.plane, record.part): record.name for record in note.subnets}
         steps = _plan(design, injection)
@@ -60,7 +61,7 @@ def _tell_all(commands: list[tuple[Path, str]]) -> None:
 
 def heal(folder: Path) -> tuple[LabFault, ...]:
     """Take every fault out, the last one first, and wait until the managers are through with it."""
-    with state.held(folder):
+    with holding.held(folder):
         note = state.read(folder)
         marks = settling.mark(folder)
         for fault in reversed(note.faults):

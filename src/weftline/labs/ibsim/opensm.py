@@ -8,7 +8,8 @@ from pathlib import Path
 
 from weftline.errors import EnactError, Problem
 from weftline.formats import opensm_log
-from weftline.labs.ibsim import processes, waiting
+from weftline.labs import processes
+from weftline.labs.ibsim import waiting
 from weftline.labs.ibsim.state import SeatRecord, SubnetRecord
 from weftline.model.lab import LabProcess
 from weftline.model.secret import Secret

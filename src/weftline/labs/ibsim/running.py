@@ -12,7 +12,8 @@ from pathlib import Path
 
 from weftline.errors import Problem, SourceError
 from weftline.formats import opensm_log
-from weftline.labs.ibsim import opensm, processes, seats, simulator, state
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import opensm, seats, simulator, state
 from weftline.labs.ibsim.topology import Topology, list_parts, make_topology
 from weftline.model.driver import Access
 from weftline.model.lab import LabDesign, LabFault, LabProcess, LabStatus, LabSubnet, Progress
@@ -41,22 +42,22 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
 
     When it does not come up, everything that was started is stopped; the logs stay.
     """
-    key = state.key_of(folder)
+    key = holding.key_of(folder)
     subnets = split(design)
-    with state.held(folder):
+    with holding.held(folder):
         progress("clearing what an earlier lab left", None)
         stop(key)
         try:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise state.unwritable(folder, error) from error
+            raise holding.unwritable(folder, error) from error
         try:
             return _start(design, subnets, folder, progress)
         except BaseException as error:
             stop(key)
             if isinstance(error, OSError):
-                raise state.unwritable(folder, error) from error
+                raise holding.unwritable(folder, error) from error
             raise
 
 
@@ -89,7 +90,7 @@ def split(design: LabDesign) -> list[Running]:
 
 
 def _start(design: LabDesign, subnets: list[Running], folder: Path, progress: Progress) -> LabStatus:
-    key = state.key_of(folder)
+    key = holding.key_of(folder)
     topologies = [subnet.topology for subnet in subnets]
     records = [
         state.SubnetRecord(
@@ -140,7 +141,7 @@ def _start_standbys(
     design: LabDesign, subnets: list[Running], records: list[state.SubnetRecord], folder: Path, progress: Progress
 ) -> list[LabProcess]:
     """Start the other managers on the same files, each in a folder of its own, once the master is through."""
-    key, started = state.key_of(folder), list[LabProcess]()
+    key, started = holding.key_of(folder), list[LabProcess]()
     for record, subnet in zip(records, subnets, strict=True):
         for seat in record.seats[1:]:
             place = folder / seat.folder
@@ -172,7 +173,7 @@ def verify(folder: Path) -> LabStatus:
         SourceError: ``source.lab-down`` when no lab is up there, ``source.lab-process`` when one of its programs is
             gone.
     """
-    with state.held(folder):
+    with holding.held(folder):
         status = _describe(folder, state.read(folder))
     gone = [process for process in status.processes if not process.is_running]
     left = {process.subnet for process in status.processes if process.is_running and opensm.NAME in process.name}
@@ -237,8 +238,8 @@ def _read_end(path: Path) -> bytes:
 
 def down(folder: Path) -> tuple[LabProcess, ...]:
     """Stop every program of a lab and clear its folder, whatever state it is in; returns what was stopped."""
-    key = state.key_of(folder)
-    with state.held(folder):
+    key = holding.key_of(folder)
+    with holding.held(folder):
         found = stop(key)
         shutil.rmtree(folder, ignore_errors=True)
     return found

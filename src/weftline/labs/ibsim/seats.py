@@ -11,7 +11,8 @@ from pathlib import Path
 from weftline.errors import CapabilityError, EnactError
 from weftline.formats import opensm_log
 from weftline.formats.opensm_log import list_events
-from weftline.labs.ibsim import opensm, processes, state, waiting
+from weftline.labs import holding, processes
+from weftline.labs.ibsim import opensm, state, waiting
 from weftline.labs.ibsim.state import ProcessRecord, SeatRecord, State, SubnetRecord
 from weftline.labs.ibsim.topology import Part, name_place
 from weftline.model.lab import LabDesign, LabFault, LabProcess, Takeover
@@ -64,8 +65,8 @@ def kill_master(folder: Path) -> tuple[Takeover, ...]:
         CapabilityError: ``capability.no-standby`` when there is nobody to take over; nothing is killed then.
         EnactError: ``enact.no-takeover`` when nobody does in time.
     """
-    key = state.key_of(folder)
-    with state.held(folder):
+    key = holding.key_of(folder)
+    with holding.held(folder):
         note = state.read(folder)
         chosen = [(record, find_master(folder, note, record)) for record in note.subnets]
         for record, master in chosen:
@@ -100,7 +101,7 @@ def _replace(folder: Path, key: str, note: State, record: SubnetRecord, master: 
 
 def restart(folder: Path) -> tuple[LabFault, ...]:
     """Start the managers again that do not run; the one of the highest priority becomes the master."""
-    key = state.key_of(folder)
+    key = holding.key_of(folder)
     note = state.read(folder)
     faults: list[LabFault] = []
     for record in note.subnets:

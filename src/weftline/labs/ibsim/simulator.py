@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from weftline.errors import EnactError, SourceError
-from weftline.labs.ibsim import processes, waiting
+from weftline.labs import processes
+from weftline.labs.ibsim import waiting
 from weftline.labs.ibsim.state import SubnetRecord
 from weftline.labs.ibsim.topology import Topology
 from weftline.model.lab import LabProcess

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from weftline.labs.ibsim.processes import read_start
+from weftline.labs.processes import read_start
 from weftline.model.lab import LabProcess
 
 POLL_S = 0.01
