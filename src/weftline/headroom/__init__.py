@@ -3,6 +3,26 @@
 from __future__ import annotations
 
 from weftline.headroom.floor import find_floor, judge_rows
+from weftline.headroom.marks import alpha_of, equal_share, judge_marks, mark_limit
+from weftline.headroom.nic import nic_headroom
+from weftline.headroom.pool import plan_pools
 from weftline.headroom.switch import HALF_SMALL, ONLY_SMALL, peer_response, switch_headroom
+from weftline.headroom.watchdog import judge_watchdog, longest_pause, share_weights
 
-__all__ = ["HALF_SMALL", "ONLY_SMALL", "find_floor", "judge_rows", "peer_response", "switch_headroom"]
+__all__ = [
+    "HALF_SMALL",
+    "ONLY_SMALL",
+    "alpha_of",
+    "equal_share",
+    "find_floor",
+    "judge_marks",
+    "judge_rows",
+    "judge_watchdog",
+    "longest_pause",
+    "mark_limit",
+    "nic_headroom",
+    "peer_response",
+    "plan_pools",
+    "share_weights",
+    "switch_headroom",
+]

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from weftline.errors import Problem
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """One addend of an arithmetic, so that a report can print the sum and not only its result."""
 
     name: str
-    bytes: float
+    amount: float
+    """In the unit of the sum: bytes, or microseconds of a pause."""
     how: str = ""
     """How the addend came about, as ``2 * 40 m * 400 Gb/s / 198,000 km/s``."""
 
@@ -125,3 +128,108 @@ class NicHeadroom:
     buffer: int
     """The smallest size of a lossless receive buffer that the driver accepts."""
     terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PauseLimit:
+    """When a group asks for a pause: at a fixed number of bytes, or at a share of what is free in its pool."""
+
+    static_bytes: int | None = None
+    pool_bytes: int | None = None
+    """The shared pool, without reservations and without headroom."""
+    alpha: float | None = None
+    """Share of the free pool that a group may take."""
+    classes: int = 1
+    """Lossless classes that share the pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class MarkVerdict:
+    """Whether a queue marks before the groups that fill it are paused, and the arithmetic of it."""
+
+    case: Literal["incast", "worst"]
+    """``incast``: n groups to one queue; ``worst``: one group to n queues."""
+    holds: bool
+    min_bytes: int
+    below_bytes: float
+    """What ``min_bytes`` must be below."""
+    fan: int
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class HopLoad:
+    """What one hop may hold of a class, and how fast it can be rid of it."""
+
+    held_bytes: int
+    """Most bytes that a group holds: its pause threshold and its headroom."""
+    senders: int
+    """Groups that take turns on the queue they all leave through."""
+    rate_gbps: float
+    share: float = 1.0
+    """Share of the rate that the class has when all others want theirs, from 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseBound:
+    """The longest pause that a fabric without a fault can cause, hop by hop, in microseconds."""
+
+    us: float
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchdogVerdict:
+    """Whether a watchdog leaves pauses alone that are no fault."""
+
+    holds: bool
+    detect_ms: int
+    longest_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class BufferGroup:
+    """Lossless priority groups of one chip that are alike."""
+
+    count: int
+    size: int
+    """Bytes that each has for itself."""
+    xon: int
+    xoff: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDemand:
+    """What is asked of the buffer of one chip, in bytes."""
+
+    total_bytes: int
+    groups: tuple[BufferGroup, ...]
+    reserved: tuple[Term, ...] = ()
+    """What else is reserved: lossy groups, queues, management, mirrors."""
+    cell_bytes: int | None = None
+    shared_headroom: int | None = None
+    """The shared headroom pool, where its size is given."""
+    over_subscribe_ratio: float | None = None
+    """All headroom divided by the shared headroom pool, where that gives its size."""
+    pool_bytes: int | None = None
+    """The ingress lossless pool, where its size is given."""
+    egress_bytes: int | None = None
+    """The egress lossless pool, where its size is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """How the buffer of one chip is divided, and whether that adds up."""
+
+    shared_pool: int
+    """What is left to share; below zero when the chip has not enough."""
+    shared_headroom: int
+    asked_headroom: int
+    """What all groups would take from the shared headroom pool at once."""
+    group_count: int
+    paused_at_once: int
+    """Groups that may pause at once without loss, whichever they are; ``group_count`` means all."""
+    most_held: int
+    """Most bytes that lossless groups can hold."""
+    terms: tuple[Term, ...]
+    problems: tuple[Problem, ...] = ()

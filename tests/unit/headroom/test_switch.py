@@ -68,7 +68,7 @@ def test_nothing_but_small_packets_takes_three_times_the_buffer(speed: int, cabl
 
 def test_the_worked_example_prints_its_arithmetic() -> None:
     found = size(400_000, 40)
-    assert [(term.name, round(term.bytes)) for term in found.terms] == [
+    assert [(term.name, round(term.amount)) for term in found.terms] == [
         ("port MTU", 9216),
         ("cable", 20202),
         ("MAC and PHY", 819),
@@ -104,7 +104,7 @@ def test_a_gearbox_is_passed_twice() -> None:
     found = switch_headroom(port, SPECTRUM_4, HALF_SMALL, is_pool_shared=True)
     assert found is not None
     # 40 ns at 100 Gb/s are 4,000 bits.
-    assert [term.bytes for term in found.terms if term.name == "gearbox"] == [2 * 500]
+    assert [term.amount for term in found.terms if term.name == "gearbox"] == [2 * 500]
 
 
 def test_a_speed_that_the_standard_does_not_list_is_unknown() -> None:
@@ -141,7 +141,7 @@ def test_more_speed_never_needs_less(one: int, other: int, cable: int) -> None:
 @given(speeds, lengths, st.integers(64, 9216), st.integers(0, 100))
 def test_what_comes_out_is_the_sum_of_what_is_printed(speed: int, cable: int, mtu: int, small: int) -> None:
     found = size(speed, cable, traffic=LosslessTraffic(mtu=mtu, small_percent=small))
-    total = sum(term.bytes for term in found.terms)
+    total = sum(term.amount for term in found.terms)
     assert found.in_flight == pytest.approx(total)
     assert found.rounded_from == pytest.approx(mtu + total * found.occupancy)
     assert 0 <= found.xoff - found.rounded_from < 1024
