@@ -149,6 +149,10 @@ class ObservedPort:
     bundle: Said[str] | None = None
     """The LAG that it is a member of."""
     vlans: tuple[Said[int], ...] = ()
+    routes_vlan: Said[int] | None = None
+    """Of an interface that is no plug: the VLAN whose gateway it is (``Vlan101``)."""
+    checks_source: Said[Literal["strict", "loose", "off"]] | None = None
+    """Whether packets are dropped whose source address has no route back, by this port (strict) or by any."""
     trust: Said[Trust] | None = None
     default_class: Said[int] | None = None
     class_of_dscp: Said[Numbers] | None = None

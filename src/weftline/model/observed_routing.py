@@ -54,6 +54,8 @@ class ObservedRouter:
     imports: tuple[Said[str], ...] = ()
     """Route targets, as ``65001:10001``; ``auto`` where the device derives them from its number and the VNI."""
     exports: tuple[Said[str], ...] = ()
+    ignores_number: bool | None = None
+    """Whether ``auto`` imports take every route target with the VNI, whatever its number (FRR); None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class ObservedFilter:
     stage: Said[Literal["in", "out"]] | None = None
     ports: tuple[Said[str], ...] = ()
     rules: tuple[ObservedRule, ...] = ()
+    otherwise: Said[Literal["permit", "deny"]] | None = None
+    """What happens to packets that no rule matches, where the file or the form of it fixes that."""
 
 
 @dataclass(frozen=True, slots=True)
