@@ -22,7 +22,7 @@ VIOLATIONS = {
     ),
     "numba only behind its one door": ("simulate/trial.py", "import numba\n"),
     "typer and rich only in the command line": ("app/trial.py", "from rich import table\n"),
-    "YAML only where declarations are read": ("render/trial.py", "import yaml\n"),
+    "YAML only where declarations and settings are read": ("render/trial.py", "import yaml\n"),
 }
 
 
