@@ -31,12 +31,17 @@ class ProblemLog:
         self, code: str, message: str, hint: str = "", line: int = 0, column: int = 1, severity: Severity = "error"
     ) -> None:
         """Note one problem at a line of the file; line 0 is the file as a whole."""
+        where = Place(self.file, line, column) if line else Place(self.file)
+        self.keep(Problem(code, message, hint, where, severity))
+
+    def keep(self, problem: Problem) -> None:
+        """Note one problem that knows its place."""
+        code = problem.code
         count = self.counts[code] = self.counts.get(code, 0) + 1
-        if severity == "error" or code not in self.worst:
-            self.worst[code] = severity
+        if problem.severity == "error" or code not in self.worst:
+            self.worst[code] = problem.severity
         if count <= SHOWN_PER_CODE:
-            where = Place(self.file, line, column) if line else Place(self.file)
-            self.found.append(Problem(code, message, hint, where, severity))
+            self.found.append(problem)
 
     def count(self, code: str) -> int:
         """Count the problems of a code."""

@@ -1,0 +1,204 @@
+"""Every SONiC file of the corpus is read, or refused with a problem that says what it is instead."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from weftline.formats.config_db_names import READ
+from weftline.formats.config_db_read import ConfigDb, read_config_db
+
+Expected = tuple[str, int, int, dict[str, int]]
+"""Form, tables and rows that are read, and how many problems of each code and severity."""
+
+TABLE = """
+== batfish/sonic/projects__batfish__src__test__resources__org__batfish__vendor__sonic__grammar__snapshots__
+acl__sonic_configs__device__config_db nested 5 5
+community_list_reference_tracking__sonic_configs__device__config_db nested 1 1
+loopback__sonic_configs__device__config_db nested 2 4
+mgmt-novrf__sonic_configs__device__config_db nested 1 1
+ntp_server__sonic_configs__device__config_db nested 1 1
+resolv_conf__sonic_configs__device__config_db nested 1 1
+tacplus__sonic_configs__device__config_db nested 1 1
+vlan__sonic_configs__device__config_db nested 4 4
+== sonic-buildimage/config_db/src__sonic-config-engine__tests__
+data__rsyslog__config_db nested 11 76
+mock_tables__asic0__config_db flat 2 9
+mock_tables__config_db flat 1 32
+== sonic-buildimage/qos_buffers/src__sonic-config-engine__tests__sample_output__py3__
+buffer-arista7050cx3-dualtor nested 5 151
+buffer-arista7060-t0 nested 5 119
+buffer-arista7260-dualtor-remap-disabled nested 5 263
+buffer-arista7260-t1-remap-disabled nested 5 119
+buffer-arista7260-t1 nested 5 159
+buffer-arista7800r3a-36dm2-c36-lc nested 5 419
+buffer-lt2-p32o64 nested 5 358
+buffer-nokia-ixr7250e-36x400g nested 5 239
+buffer-pch-config nested 5 438
+buffer-urh-nh5010 nested 5 257
+buffers-mellanox2410-dynamic nested 9 404
+buffers-mellanox2410 nested 7 352
+buffers-mellanox4600c-t0-dynamic-remap-disabled nested 9 627
+buffers-mellanox4600c-t0-dynamic nested 9 639
+buffers-mellanox4600c-t0-remap-disabled nested 7 542
+buffers-mellanox4600c-t0 nested 7 550
+buffers-mellanox4600c-t1-dynamic nested 9 519
+buffers-mellanox4600c-t1-remap-disabled nested 7 398
+buffers-mellanox4600c-t1 nested 7 438
+qos-arista7050-t0-storage-backend nested 8 7
+qos-arista7260-dualtor-remap-disabled nested 8 520
+qos-arista7260-dualtor nested 9 590
+qos-arista7260-t1-remap-disabled nested 8 232
+qos-arista7800r3-48cq2-lc nested 8 566
+qos-mellanox4600c-c64 nested 8 261
+qos-mellanox4600c-d48c40-t0 nested 9 229
+qos-mellanox4700-o28-t1-smartswitch_dyn nested 8 273
+qos-no-config nested 8 296
+qos-nokia-ixr7250e-36x100g nested 8 332
+qos-nokia-ixr7250e-36x400g nested 8 260
+== sonic-buildimage/yang/src__sonic-yang-models__tests__
+files__sample_config_db nested 50 211 artifact.said-twice:warning:4 artifact.unknown-table:warning:1
+== sonic-mgmt/configlet/
+ansible__vars__configlet__t1-64-lag-clet__clet-add-qos-new-dbfmt configlets 13 24
+ansible__vars__configlet__t1-64-lag-clet__clet-add configlets 13 24
+ansible__vars__configlet__t1-64-lag-clet__clet-to_clear configlets 1 2
+== sonic-mgmt/pfcwd/
+tests__pfcwd__templates__pfc_config_params none 0 0 artifact.not-config-db:error:1
+== sonic-mgmt/qos_params/
+tests__qos__files__vs__dutConfig none 0 0 artifact.not-config-db:error:1
+== sonic-utilities/cli_input/
+tests__qos_config_input__0__config_qos nested 13 142
+tests__qos_config_input__0__update_qos nested 5 13
+tests__qos_config_input__1__config_qos nested 13 142
+tests__qos_config_input__1__update_qos nested 5 13
+tests__qos_config_input__config_qos nested 13 142
+tests__qos_config_input__update_qos nested 5 13
+== sonic-utilities/config_db/tests__db_migrator_input__config_db__
+acs-msn2700-t0-version_1_0_6 flat 9 250
+acs-msn2700-t1-version_1_0_6 flat 9 277
+acs-msn2700-t1-version_3_0_3 flat 11 269
+acs-msn3700-t0-version_1_0_6 flat 9 359
+acs-msn3700-t0-version_3_0_3 flat 11 353
+acs-msn3700-t1-version_1_0_6 flat 9 379
+acs-msn3700-t1-version_3_0_3 flat 11 369
+acs-msn3800-t0-version_1_0_6 flat 9 377
+acs-msn3800-t0-version_3_0_3 flat 11 381
+acs-msn3800-t1-version_1_0_6 flat 9 407
+acs-msn3800-t1-version_3_0_3 flat 11 397
+acs-msn4700-t1-version_1_0_6 flat 9 413
+acs-msn4700-t1-version_3_0_3 flat 11 401
+mellanox-sn2700-c28d8-single-pool-t1-version_1_0_6 flat 9 276
+mellanox-sn2700-c28d8-t0-version_1_0_6 flat 9 250
+mellanox-sn2700-c28d8-t1-version_1_0_6 flat 9 277
+mellanox-sn2700-d40c8s8-t0-version_3_0_3 flat 9 249
+mellanox-sn2700-d40c8s8-t1-version_1_0_6 flat 9 276
+mellanox-sn2700-d48c8-single-pool-t0-version_1_0_6 flat 9 249
+mellanox-sn2700-d48c8-t0-version_1_0_6 flat 9 250
+mellanox-sn2700-d48c8-t0-version_3_0_3 flat 9 250
+mellanox-sn2700-single-pool-t0-version_3_0_3 flat 9 249
+mellanox-sn2700-single-pool-t1-version_3_0_3 flat 9 276
+mellanox-sn2700-t1-version_1_0_6 flat 9 277
+mellanox-sn2700-t1-version_3_0_3 flat 9 277
+mellanox-sn3800-c64-t1-version_1_0_6 flat 9 318
+mellanox-sn3800-c64-t1-version_3_0_3 flat 9 318
+mellanox-sn3800-d112c8-t0-version_1_0_6 flat 9 376
+mellanox-sn3800-d112c8-t1-version_1_0_6 flat 9 406
+mellanox-sn3800-d24c52-t0-version_3_0_3 flat 9 284
+mellanox-sn3800-d24c52-t1-version_1_0_6 flat 9 318
+mellanox-sn3800-d28c50-t0-version_1_0_6 flat 9 284
+== sonic-utilities/lldp/
+tests__generic_config_updater__files__config_db_with_lldp nested 0 0
+== sonic-utilities/mock_tables/
+tests__mock_tables__appl_db none 0 0 artifact.not-config-db:error:1
+tests__mock_tables__counters_db none 0 0 artifact.not-config-db:error:1
+tests__mock_tables__state_db none 0 0 artifact.not-config-db:error:1 artifact.said-twice:warning:2
+"""
+"""Folder and head of the names; then the rest of each name, form, tables, rows and problems."""
+
+
+def read_table() -> dict[str, Expected]:
+    """Read what must come out of each file."""
+    found: dict[str, Expected] = {}
+    head = ""
+    for line in TABLE.split("\n"):
+        words = line.split()
+        if line.startswith("=="):
+            head = words[1]
+        elif words:
+            problems = {code: int(count) for code, _, count in (word.rpartition(":") for word in words[4:])}
+            found[f"{head}{words[0]}.json"] = (words[1], int(words[2]), int(words[3]), problems)
+    return found
+
+
+EXPECTED = read_table()
+
+
+def list_files(corpus: Path) -> dict[str, Path]:
+    """Name every JSON file that came from a SONiC switch, its tools or its tests."""
+    roce = corpus / "roce"
+    folders = [*roce.glob("sonic-*"), roce / "batfish" / "sonic"]
+    return {path.relative_to(roce).as_posix(): path for folder in folders for path in sorted(folder.rglob("*.json"))}
+
+
+def count_rows(data: object) -> Counter[str]:
+    """Count rows of the tables that are read, by table, in the plainest way."""
+    found: Counter[str] = Counter()
+    parts = cast("list[Any]", data if isinstance(data, list) else [data])
+    for part in parts:
+        if not isinstance(part, dict):
+            continue
+        for key, value in cast("dict[str, Any]", part).items():
+            if key.partition("|")[0] in READ:
+                found[key.partition("|")[0]] += 1 if "|" in key else len(value)
+            elif key.startswith("SAMPLE_CONFIG_DB"):
+                found += count_rows(value)
+    return found
+
+
+@pytest.fixture(scope="module")
+def files(corpus: Path) -> dict[str, Path]:
+    return list_files(corpus)
+
+
+def test_no_file_is_forgotten(files: dict[str, Path]) -> None:
+    assert set(files) == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_file(files: dict[str, Path], name: str) -> None:
+    db = read_config_db(files[name].read_bytes(), name)
+    problems = Counter(f"{problem.code}:{problem.severity}" for problem in db.problems)
+    assert (db.form, len(tables_of(db)), db.rows, dict(problems)) == EXPECTED[name]
+    assert all(p.where is not None and p.where.line is not None for p in db.problems)
+
+
+@pytest.mark.parametrize("name", [name for name, (form, *_) in EXPECTED.items() if form in {"nested", "flat"}])
+def test_rows_are_counted_as_a_plain_parser_counts_them(files: dict[str, Path], name: str) -> None:
+    data = json.loads(files[name].read_text(encoding="utf-8"))
+    assert tables_of(read_config_db(files[name].read_bytes(), name)) == count_rows(data)
+
+
+def tables_of(db: ConfigDb) -> Counter[str]:
+    """Count rows by table."""
+    found: Counter[str] = Counter()
+    for scope in db.scopes:
+        for table, rows in scope.tables.items():
+            found[table] += len(rows)
+    return found
+
+
+def test_every_row_of_a_file_has_a_line(files: dict[str, Path]) -> None:
+    for name, path in files.items():
+        db = read_config_db(path.read_bytes(), name)
+        lines = path.read_text(encoding="utf-8").split("\n")
+        for scope in db.scopes:
+            for table, rows in scope.tables.items():
+                for key, row in rows.items():
+                    for field in [*row][:2]:
+                        line = db.place(scope, table, key, field).line
+                        assert line is not None
+                        assert f'"{field}' in lines[line - 1], (name, table, key, field)
