@@ -112,6 +112,22 @@ def test_what_is_kept_stays_kept_under_the_standby(pair: Place) -> None:
         keeper.kill()
 
 
+def test_a_master_that_hangs_is_started_again(pair: Place) -> None:
+    """ibsim loses an answer now and then, and OpenSM then waits for it for ever; a stopped process does as much."""
+    keeper = Keeper(pair)
+    hung = pair.running["opensm"]
+    try:
+        os.kill(hung.pid, signal.SIGSTOP)
+        assert pair.lab("break", "spine-01").status == 0
+        event = keeper.until(down=["spine-01"])
+        assert event["why"] == "the manager had stopped answering and was started again"
+        assert pair.running["opensm"].pid != hung.pid
+        assert count_lost(read(pair)) == (PAIRS, 0)
+        assert keeper.end()["status"] == 0
+    finally:
+        keeper.kill()
+
+
 def test_nobody_is_killed_where_nobody_can_take_over(lab: Place) -> None:
     refused(lab.lab("kill-master", "--json"), 1, "capability.no-standby")
     assert lab.lab("verify").status == 0

@@ -50,6 +50,7 @@ FAILED: dict[Sent, str] = {
     "differs": "the manager swept, and what the devices hold is not what the file says",
 }
 
+REVIVED = "the manager had stopped answering and was started again"
 ORDER: tuple[Sent, ...] = ("equal", "told", "differs", "gone")
 
 KeepKind = Literal["start", "change", "refused", "failed"]
@@ -299,7 +300,8 @@ class Keeper:
         if sent in {"differs", "gone"}:
             self.counts.failed += 1
             return replace(event, kind="failed", seconds=seconds, why=FAILED[sent])
-        return replace(event, seconds=seconds, is_told_more=sent == "told")
+        why = REVIVED if sum(subnet.take_revived() for subnet in self.subnets) else ""
+        return replace(event, seconds=seconds, is_told_more=sent == "told", why=why)
 
     def _make_table(self, subnet: Subnet, routes: Routes) -> ForwardingTable:
         make = self.routed.built.checked.technology.design.table

@@ -63,6 +63,8 @@ class Subnet:
     since: float | None = None
     """When the first switch told of a change that is not looked at yet."""
     is_fresh: bool = False
+    is_revived: bool = False
+    """Whether the manager hung since this was asked last, and was started again."""
 
     def listen(self) -> set[str]:
         """Take what the manager says; returns the kinds of it."""
@@ -71,6 +73,7 @@ class Subnet:
             now = time.monotonic()
             kinds.add(event.kind)
             self.heard = now
+            self.is_revived |= event.kind == "revived"
             if event.kind == "link":
                 guid = self.ground.switch_of.get(event.address)
                 if guid is None:
@@ -89,6 +92,11 @@ class Subnet:
         if self.sweep != "idle" and time.monotonic() - self.heard > self.patience_s:
             self.sweep = "idle"
         return kinds
+
+    def take_revived(self) -> bool:
+        """Say whether the manager had to be started again since this was asked last."""
+        is_revived, self.is_revived = self.is_revived, False
+        return is_revived
 
     def look(self) -> None:
         """Ask the switches that told of a change."""

@@ -58,7 +58,7 @@ def _say_done(event: KeepEvent) -> str:
     how = "" if len(event.stages) < 2 else f" in {len(event.stages)} stages ({', then '.join(event.stages)})"
     anew = ", all computed anew," if event.is_anew else ""
     end = "another change came before they were read back" if event.is_told_more else "read back"
-    return f"{what} changed{anew}{how}, {_say_proved(event)}; {end}"
+    return f"{what} changed{anew}{how}, {_say_proved(event)}; {end}{event.why and '; '}{event.why}"
 
 
 def _say_proved(event: KeepEvent) -> str:

@@ -134,7 +134,8 @@ class EngineRun:
 Read = Callable[[Access], SubnetState]
 
 
-ManagerEventKind = Literal["link", "tables", "up", "given-up", "master", "standby"]
+ManagerEventKind = Literal["link", "tables", "up", "given-up", "master", "standby", "revived"]
+"""``revived``: it had stopped answering, and was started again."""
 
 
 @dataclass(frozen=True, slots=True)

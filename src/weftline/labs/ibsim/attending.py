@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from weftline.errors import SourceError
+from weftline.errors import ArtifactError, SourceError
 from weftline.formats.opensm_log import list_events
 from weftline.labs import holding, processes
 from weftline.labs.ibsim import opensm, state
-from weftline.labs.ibsim.seats import find_master
+from weftline.labs.ibsim import seats as seating
 from weftline.model.lab import LabProcess, ManagerEvent
 
 DAY_S = 86_400.0
 MAX_READ = 1 << 22
 REFRESH_S = 0.5
+HANG_S = 10.0
+HANG_S_PER_PORT = 0.004
+"""How long a manager that was told to sweep may say nothing: ibsim loses an answer now and then, and its library knows
+no timeouts, so that OpenSM waits for it for ever."""
 
 
 @dataclass(slots=True)
@@ -45,16 +50,23 @@ class Attendant:
         self.seats = seats
         self.master = seats[0]
         self.refreshed = 0.0
+        self.told: float | None = None
+        """When the master was told to sweep; None once it said something."""
+        self.revived = False
+        self.patience_s = HANG_S + HANG_S_PER_PORT * (seats[0].folder / seating.PORTS).read_bytes().count(b"\n")
 
     def listen(self) -> tuple[ManagerEvent, ...]:
         """Read what the logs gained, in whole lines."""
         if not all(seat.is_running for seat in self.seats) and time.monotonic() - self.refreshed > REFRESH_S:
             self._refresh()
-        found: list[ManagerEvent] = []
+        found = [ManagerEvent("revived", 0.0)] if self.revived else []
+        self.revived = False
         for seat in self.seats:
             text = _read_new(seat)
             if not text:
                 continue
+            if seat is self._find_master():
+                self.told = None
             now = time.time()  # noqa: TID251  (what is compared with it is the time of a log)
             local = time.localtime(now)
             second = 3600 * local.tm_hour + 60 * local.tm_min + local.tm_sec + now % 1
@@ -95,8 +107,21 @@ class Attendant:
                 raise holding.unwritable(seat.folder / name, error) from error
 
     def reload(self) -> bool:
-        """Send SIGHUP to the master, upon which OpenSM reads its files and sweeps."""
-        return processes.signal_process(self.key, self._find_master().process, signal.SIGHUP)
+        """Send SIGHUP to the master, upon which OpenSM reads its files and sweeps; one that hangs is started again."""
+        master, now = self._find_master(), time.monotonic()
+        if self.told is not None and now - self.told > self.patience_s:
+            self._revive(master)
+            return True
+        self.told = self.told or now
+        return processes.signal_process(self.key, master.process, signal.SIGHUP)
+
+    def _revive(self, master: Seat) -> None:
+        """Start a manager again that hangs; not now where another command works on the lab."""
+        with contextlib.suppress(ArtifactError), holding.held(self.folder):
+            processes.signal_process(self.key, master.process, signal.SIGKILL)
+            seating.restart(self.folder, alone_too=True)
+            self._refresh()
+            self.told, self.revived = None, True
 
     def is_running(self) -> bool:
         """Say whether a manager runs, or is on its way to run again."""
@@ -145,7 +170,7 @@ def attend(folder: Path) -> tuple[Attendant, ...]:
             log = folder / seat.folder / opensm.LOG
             seats.append(Seat(folder / seat.folder, process, log.stat().st_size if log.exists() else 0))
         attendant = Attendant(folder, record.name, seats, os.dup(handle))
-        attendant.master = seats[record.seats.index(find_master(folder, note, record))]
+        attendant.master = seats[record.seats.index(seating.find_master(folder, note, record))]
         found.append(attendant)
     os.close(handle)
     return tuple(found)

@@ -99,15 +99,18 @@ def _replace(folder: Path, key: str, note: State, record: SubnetRecord, master: 
     raise EnactError("enact.no-takeover", message, f"see {folder / others[0].folder / opensm.LOG}")
 
 
-def restart(folder: Path) -> tuple[LabFault, ...]:
-    """Start the managers again that do not run; the one of the highest priority becomes the master."""
+def restart(folder: Path, *, alone_too: bool = False) -> tuple[LabFault, ...]:
+    """Start the managers again that do not run; the one of the highest priority becomes the master.
+
+    Without ``alone_too`` a subnet whose only manager is gone stays as it is: the lab is then down, and not healed.
+    """
     key = holding.key_of(folder)
     note = state.read(folder)
     faults: list[LabFault] = []
     for record in note.subnets:
         running = {seat.program for seat in list_running(note, record)}
         for seat in record.seats:
-            if seat.program in running or len(record.seats) == 1:
+            if seat.program in running or (len(record.seats) == 1 and not alone_too):
                 continue
             process = _start_again(folder, key, record, seat)
             kept = ProcessRecord(name=process.name, subnet=process.subnet, pid=process.pid, started=process.started)

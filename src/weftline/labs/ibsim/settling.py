@@ -15,6 +15,8 @@ from weftline.labs.ibsim.waiting import POLL_S
 RECENT_BYTES = 1 << 20
 QUIET_S = 0.15
 """How long nothing may happen after the end of a sweep; a second one follows at once where more was told."""
+STALL_S = 10.0
+"""A manager that says nothing for so long in the middle of a sweep hangs, and nobody has to wait for it."""
 BEGIN_S = 1.0
 """How long a manager may take to hear of a change; nothing may come of one that it does not see."""
 
@@ -25,7 +27,11 @@ def settle(folder: Path, limit_s: float) -> bool:
     places = [folder / seats.find_master(folder, note, record).folder for record in note.subnets]
     end = time.monotonic() + limit_s
     quiet = 0.0
-    while time.monotonic() < end:
+    sizes, moved = [0], time.monotonic()
+    while time.monotonic() < end and time.monotonic() - moved < STALL_S:
+        now = [_size(place / opensm.LOG) for place in places]
+        if now != sizes:
+            sizes, moved = now, time.monotonic()
         if any(_is_sweeping(place / opensm.LOG) for place in places):
             quiet = 0.0
         elif quiet == 0.0:
