@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +16,7 @@ from weftline.adopt import FORMS
 from weftline.adopt.survey import EXACTNESS
 from weftline.app.explain import Explanation, read_explanations
 from weftline.cli.verbs import app
-from weftline.model.parts import Catalog, Part
+from weftline.model.parts import AsicPart, Catalog, Part, PlatformPart
 
 MADE = "<!-- Made from the code: do not edit. -->\n\n"
 
@@ -139,10 +139,18 @@ def describe_bounds(about: dict[str, Any]) -> str:
 
 def parts_page(catalog: Catalog) -> str:
     """List every part of the catalogue with its figures and their sources."""
-    kinds = {"Switches": catalog.switches, "NICs": catalog.nics, "Hosts": catalog.hosts, "Cables": catalog.cables}
+    kinds: dict[str, Mapping[str, Part | AsicPart | PlatformPart]] = {
+        "Switches": catalog.switches,
+        "NICs": catalog.nics,
+        "Hosts": catalog.hosts,
+        "Cables": catalog.cables,
+        "Switching chips": catalog.asics,
+        "Platforms": catalog.platforms,
+    }
     parts = [
         "# Parts\n",
-        "The parts that a declaration may name. A figure without a public source is absent; give it under `parts`.\n",
+        "The parts that a declaration may name. A figure without a public source is absent; give it under `parts`.",
+        "Switching chips and platforms stand behind them: what headroom depends on, and what software can carry.\n",
     ]
     for title, catalogue in kinds.items():
         parts += [f"## {title}\n"]
@@ -151,7 +159,7 @@ def parts_page(catalog: Catalog) -> str:
     return "\n".join(parts)
 
 
-def describe_part(part: Part) -> str:
+def describe_part(part: Part | AsicPart | PlatformPart) -> str:
     """Describe one part: its title, a table of figures, and where they were read."""
     figures = part.model_dump(mode="json", exclude_none=True, exclude_defaults=True, exclude={"title", "sources"})
     rows = [f"| `{key}` | {escape(describe_value(value))} |" for key, value in figures.items()]

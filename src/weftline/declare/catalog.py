@@ -14,6 +14,8 @@ from weftline.errors import ArtifactError, Place
 from weftline.model.parts import Catalog
 
 KINDS = ("switches", "nics", "hosts", "cables", "defaults")
+SOFT_KINDS = ("asics", "platforms")
+"""What a folder of one's own may leave to the shipped catalogue: chips and software, no parts to buy."""
 
 
 def load_catalog(folder: Path | None = None) -> Catalog:
@@ -22,8 +24,12 @@ def load_catalog(folder: Path | None = None) -> Catalog:
     Raises:
         ArtifactError: ``artifact.catalog`` when a file is missing, is no TOML, or has a part that is not whole.
     """
-    root: Traversable = folder or resources.files("weftline").joinpath("catalog")
+    shipped: Traversable = resources.files("weftline").joinpath("catalog")
+    root: Traversable = folder or shipped
     data = {kind: _read_file(root.joinpath(f"{kind}.toml")) for kind in KINDS}
+    for kind in SOFT_KINDS:
+        own = root.joinpath(f"{kind}.toml")
+        data[kind] = _read_file(own if own.is_file() else shipped.joinpath(f"{kind}.toml"))
     try:
         return Catalog.model_validate(data)
     except ValidationError as error:

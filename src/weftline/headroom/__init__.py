@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weftline.headroom.chip import find_asic, headroom_asic
 from weftline.headroom.floor import find_floor, judge_rows
 from weftline.headroom.marks import alpha_of, equal_share, judge_marks, mark_limit
 from weftline.headroom.nic import nic_headroom
@@ -14,7 +15,9 @@ __all__ = [
     "ONLY_SMALL",
     "alpha_of",
     "equal_share",
+    "find_asic",
     "find_floor",
+    "headroom_asic",
     "judge_marks",
     "judge_rows",
     "judge_watchdog",

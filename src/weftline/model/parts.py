@@ -14,6 +14,13 @@ Precision = Literal["bf16", "fp16", "fp8", "fp32"]
 Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
 TableSize = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 LaneCount = Annotated[int, Field(strict=True, ge=1, le=15)]
+SmallCount = Annotated[int, Field(strict=True, ge=1, le=65_535)]
+Priority = Annotated[int, Field(strict=True, ge=0, le=7)]
+HashField = Literal[
+    "in-port", "src-mac", "dst-mac", "ethertype", "vlan", "protocol", "src-ip", "dst-ip", "src-port", "dst-port",
+    "flow-label", "inner-protocol", "inner-src-ip", "inner-dst-ip", "inner-src-port", "inner-dst-port",
+    "inner-flow-label", "gtp-teid", "rdma-opcode", "rdma-queue-pair",
+]  # fmt: skip
 RunName = Literal["host_leaf", "leaf_spine", "spine_core"]
 
 
@@ -70,6 +77,84 @@ class SwitchPart(Part):
     data_lanes: LaneCount | None = Field(default=None, description="Data lanes (VLs) of a port (VLCap).")
     asic: Line | None = Field(default=None, description="The switching chip.")
     sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by, however it runs.")
+    cage_lanes: tuple[Annotated[int, Field(strict=True, ge=0, le=4096)], ...] = Field(
+        default=(),
+        max_length=1024,
+        description="First lane of each cage, in the order of the cages; absent where the chip says it or nobody does.",
+    )
+
+
+class PauseQuanta(Section):
+    """How long a peer takes to obey a pause, at one speed."""
+
+    speed_mbps: Annotated[int, Field(strict=True, ge=1, le=10_000_000)]
+    quanta: Annotated[int, Field(strict=True, ge=1, le=65_535)] = Field(description="In times of 512 bits.")
+
+
+class AsicPart(Section):
+    """A switching chip, as far as lossless classes depend on it; what no public source says is absent."""
+
+    title: Line = Field(description="What a person calls the chip.")
+    sources: tuple[Source, ...] = Field(description="Where the figures were read.")
+    cell_bytes: SmallCount | None = Field(default=None, description="Bytes of a buffer cell.")
+    pipeline_kib: Positive | None = Field(default=None, description="What its pipeline holds, in KiB.")
+    mac_phy_kib: Positive | None = Field(default=None, description="What MAC and PHY hold, in KiB.")
+    is_tiled: bool | None = Field(default=None, description="Whether ports sit on tiles, whose delay counts too.")
+    pause_quanta: tuple[PauseQuanta, ...] = Field(
+        default=(), max_length=32, description="Response times that its tables take in place of the script's."
+    )
+    buffer_models: tuple[Literal["traditional", "dynamic"], ...] = Field(
+        default=(), description="SONiC's buffer models that it has; absent: unknown."
+    )
+    needs_pause_groups: bool | None = Field(
+        default=None, description="Whether a paused priority needs a map of its own to its priority group."
+    )
+    holds_headroom_apart: bool | None = Field(
+        default=None, description="Whether the shared headroom pool is no part of the ingress lossless pool's size."
+    )
+    has_sequential_lanes: bool | None = Field(
+        default=None, description="Whether lanes are numbered as interfaces are: EthernetN starts with lane N."
+    )
+    adaptive_gbps: tuple[Positive, ...] = Field(default=(), description="Rates at which it routes adaptively.")
+    sonic_platforms: tuple[Line, ...] = Field(default=(), max_length=64, description="Platforms of SONiC that have it.")
+
+
+class WatchdogRange(Section):
+    """Times that a platform takes for its watchdog, in milliseconds."""
+
+    least: Annotated[int, Field(strict=True, ge=0, le=10_000_000)]
+    most: Annotated[int, Field(strict=True, ge=0, le=10_000_000)]
+
+
+class PlatformPart(Section):
+    """What the software of a switch can carry; what no public source says is absent and counts as unknown."""
+
+    title: Line = Field(description="What a person calls the platform.")
+    sources: tuple[Source, ...] = Field(description="Where that was read.")
+    has_routing: bool | None = Field(default=None, description="BGP with equal paths.")
+    has_pauses: bool | None = Field(default=None, description="Priority flow control.")
+    pause_priorities: tuple[Priority, ...] | None = Field(default=None, description="Priorities that can pause.")
+    has_marks: bool | None = Field(default=None, description="ECN marking with thresholds per queue.")
+    has_dscp_map: bool | None = Field(default=None, description="A map of its own from DSCP to class.")
+    schedules: tuple[Literal["strict", "weighted"], ...] | None = Field(default=None, description="Of queues.")
+    headroom: tuple[Literal["table", "formula", "bytes", "cable"], ...] | None = Field(
+        default=None, description="How headroom is given: by a table, a formula, in bytes, or by the cable's length."
+    )
+    has_shared_headroom: bool | None = Field(default=None, description="A shared headroom pool.")
+    watchdog_actions: tuple[Literal["drop", "forward", "alert"], ...] | None = Field(
+        default=None, description="What its watchdog can do; empty: it has none."
+    )
+    watchdog_detect_ms: WatchdogRange | None = None
+    watchdog_restore_ms: WatchdogRange | None = None
+    watchdog_poll_ms: WatchdogRange | None = None
+    has_vrfs: bool | None = Field(default=None, description="Tenants as VRFs.")
+    has_vxlan: bool | None = Field(default=None, description="Tenants over VXLAN with EVPN.")
+    copies_dscp: bool | None = Field(default=None, description="Whether VXLAN can carry the inner DSCP outside.")
+    hash_fields: tuple[HashField, ...] | None = Field(default=None, description="What equal paths can be chosen by.")
+    has_hash_seed: bool | None = Field(default=None, description="A seed of its own for the choice of paths.")
+    has_adaptive_routing: bool | None = Field(default=None, description="Paths chosen per packet by load.")
+    has_adaptive_vrfs: bool | None = Field(default=None, description="The same inside the VRF of a tenant.")
+    mtu_max: Annotated[int, Field(strict=True, ge=68, le=65_535)] | None = None
 
 
 class NicPart(Part):
@@ -154,3 +239,5 @@ class Catalog(Section):
     hosts: dict[str, HostPart]
     cables: dict[str, CablePart]
     defaults: Defaults
+    asics: dict[str, AsicPart] = Field(default={})
+    platforms: dict[str, PlatformPart] = Field(default={})

@@ -8,7 +8,7 @@ import pytest
 from tests.architecture import source
 from weftline.declare import load_catalog
 from weftline.errors import ArtifactError
-from weftline.model.parts import Part
+from weftline.model.parts import AsicPart, Part, PlatformPart
 
 CATALOG = load_catalog()
 FOLDER = source.PACKAGE / "catalog"
@@ -16,13 +16,14 @@ PARTS = [
     pytest.param(part, id=f"{kind}-{name}")
     for kind, parts in (
         ("switch", CATALOG.switches), ("nic", CATALOG.nics), ("host", CATALOG.hosts), ("cable", CATALOG.cables),
+        ("asic", CATALOG.asics), ("platform", CATALOG.platforms),
     )
     for name, part in parts.items()
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_each_figure_has_a_source(part: Part) -> None:
+def test_each_figure_has_a_source(part: Part | AsicPart | PlatformPart) -> None:
     figures = part.model_fields_set - {"title", "sources"}
     assert {figure for one in part.sources for figure in one.figures} == figures
     assert all(len(one.text) > 20 for one in part.sources)
@@ -83,3 +84,23 @@ def test_lengths_with_headroom_ascend() -> None:
     lengths = [ports.headroom_lengths_m for part in load_catalog().switches.values() for ports in part.ports]
     assert any(lengths)
     assert all(list(steps) == sorted(set(steps)) for steps in lengths)
+
+
+def test_every_switch_of_roce_has_a_chip_that_is_described() -> None:
+    chips = {part.asic for part in CATALOG.switches.values() if "roce" in part.technologies}
+    assert chips <= set(CATALOG.asics)
+
+
+def test_lanes_of_cages_are_each_there_once() -> None:
+    lanes = CATALOG.switches["7060X6-64PE"].cage_lanes
+    assert sorted(lanes) == list(range(1, 512, 8))
+
+
+def test_a_folder_of_ones_own_may_leave_out_chips_and_platforms(tmp_path: Path) -> None:
+    folder = tmp_path / "catalog"
+    shutil.copytree(FOLDER, folder)
+    (folder / "asics.toml").unlink()
+    (folder / "platforms.toml").write_text("", encoding="utf-8")
+    found = load_catalog(folder)
+    assert found.asics == CATALOG.asics
+    assert found.platforms == {}
