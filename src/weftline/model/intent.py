@@ -223,6 +223,12 @@ class NicIntent:
     notify_dscp: int | None = None
     """DSCP of congestion notifications."""
     notify_priority: int | None = None
+    buffer_bytes: int | None = None
+    """Least size of the receive buffer of each priority that pauses."""
+    is_willing: bool | None = None
+    """Whether the switch may change its classes and pauses (DCBX)."""
+    pauses_link: bool | None = None
+    """Whether it pauses the whole link (802.3x), which excludes pauses by priority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +250,10 @@ class HostIntent:
     traffic_class: int | None = None
     service_level: int | None = None
     partition_index: int | None = None
+    queue_pairs: int | None = None
+    """Queue pairs of one connection; each has a UDP source port of its own, so that switches spread them."""
+    splits_data: bool | None = None
+    """Whether each message is split over all queue pairs; else they take turns."""
     keeps_rail: bool | None = None
     """Whether a ring must leave and enter hosts by NICs of one rail; None where NICs of all rails reach each other."""
     settings: tuple[SettingIntent, ...] = ()

@@ -74,7 +74,8 @@ class Evidence:
     """``headroom-watermark``, ``group-watermark``, ``queue-watermark``, ``pool-watermark``, ``headroom-pool-watermark``
     (bytes); ``pause-received``, ``pause-sent`` (frames); ``pause-received-time``, ``pause-sent-time`` (microseconds);
     ``storms-detected``, ``storms-restored``, ``storm-drops``, ``queue-drops``, ``group-drops``, ``port-drops``,
-    ``marked``, ``notifications-sent``, ``notifications-handled``, ``out-of-buffer``, ``retries`` (counts)."""
+    ``marked``, ``notifications-sent``, ``notifications-handled``, ``out-of-buffer``, ``retries`` (counts);
+    ``bytes-received``, ``bytes-sent`` (of a priority, so that it shows which priority carries the traffic)."""
     port: str
     """As the device calls it; the pool's name for pools."""
     key: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -54,8 +55,16 @@ def _state(text: str) -> bool | None:
     return {"up": True, "down": False}.get(text)
 
 
+def _one_of(**meanings: bool) -> Callable[[str], bool | None]:
+    return meanings.get
+
+
 def _priorities(text: str) -> tuple[int, ...] | None:
     return read_numbers(text, 0, 7)
+
+
+def _word_of(value: object, yes: str, no: str) -> str | None:
+    return None if value is None else yes if value else no
 
 
 COLUMNS: tuple[Column, ...] = (
@@ -73,6 +82,22 @@ COLUMNS: tuple[Column, ...] = (
     Column("mark", "host.nics.{}.mark_priorities", lambda _, nic: nic.mark_priorities, _priorities),
     Column("cnp_dscp", "host.nics.{}.notify_dscp", lambda _, nic: nic.notify_dscp, _number(0, 63)),
     Column("cnp_priority", "host.nics.{}.notify_priority", lambda _, nic: nic.notify_priority, _number(0, 7)),
+    Column("headroom", "host.nics.{}.buffer_bytes", lambda _, nic: nic.buffer_bytes, _number(1, 2**31)),
+    Column(
+        "dcbx",
+        "host.nics.{}.is_willing",
+        lambda _, nic: _word_of(nic.is_willing, "fw", "os"),
+        _one_of(fw=True, os=False),
+    ),
+    Column(
+        "link_pause",
+        "host.nics.{}.pauses_link",
+        lambda _, nic: _word_of(nic.pauses_link, "on", "off"),
+        _one_of(on=True, off=False),
+    ),
     Column("id", "host.nics.{}.port_id", lambda _, nic: nic.port_id, _word),
     Column("peer", "ports.{}.peer", lambda port, _: port.peer, _word),
 )
+
+LIST_HEAD = re.compile(rb"^nic +device +state +gbps ", re.MULTILINE)
+"""The line that begins a list of NICs."""

@@ -8,6 +8,7 @@ from weftline.formats.lines import Reading, read_number
 from weftline.model.artifact import ArtifactSet
 from weftline.model.observed import Fact, ObservedConfig
 from weftline.render.observe import Reader, observe_files
+from weftline.vendors.host.classes import read_classes
 from weftline.vendors.host.columns import COLUMNS, NOTHING
 from weftline.vendors.host.script import SCRIPT
 from weftline.vendors.host.writing import NAME, SCRIPT_PATH
@@ -19,6 +20,11 @@ _NUMBERS = {
     "NCCL_IB_TC": ("host.traffic_class", 255),
     "NCCL_IB_SL": ("host.service_level", 15),
     "NCCL_IB_PKEY": ("host.partition_index", 65_535),
+    "NCCL_IB_QPS_PER_CONNECTION": ("host.queue_pairs", 128),
+}
+_SWITCHES = {
+    "NCCL_CROSS_NIC": ("host.keeps_rail", {"0": True, "1": False}),
+    "NCCL_IB_SPLIT_DATA_ON_QPS": ("host.splits_data", {"0": False, "1": True}),
 }
 
 
@@ -27,7 +33,8 @@ def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
     return observe_files(artifacts, NAME, _READERS)
 
 
-def _read_nics(content: bytes, reading: Reading) -> list[Fact]:
+def read_nics(content: bytes, reading: Reading) -> list[Fact]:
+    """Read the list of NICs."""
     facts: list[Fact] = []
     seen: set[int] = set()
     for line, text in reading.lines(content):
@@ -75,9 +82,10 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
                 reading.report("artifact.out-of-range", f"{value[:40]!r} is no number from 0 to {high}", where)
             else:
                 facts.append(Fact(path, number, where))
-        elif name == "NCCL_CROSS_NIC":
-            if value in {"0", "1"}:
-                facts.append(Fact("host.keeps_rail", value == "0", where))
+        elif name in _SWITCHES:
+            path, meanings = _SWITCHES[name]
+            if value in meanings:
+                facts.append(Fact(path, meanings[value], where))
             else:
                 reading.report("artifact.out-of-range", f"{value[:40]!r} is neither 0 nor 1", where)
         else:
@@ -103,7 +111,8 @@ def _read_script(content: bytes, reading: Reading) -> list[Fact]:
 
 
 _READERS: dict[str, Reader] = {
-    "nics.conf": _read_nics,
+    "nics.conf": read_nics,
+    "classes.conf": read_classes,
     "nccl.conf": _read_nccl,
     "sysctl.conf": _read_settings,
     SCRIPT_PATH.rpartition("/")[-1]: _read_script,

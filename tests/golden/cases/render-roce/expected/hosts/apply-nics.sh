@@ -38,7 +38,7 @@ apply() {
     fi
 }
 
-while read -r nic device state gbps mtu metres address gateway table trust tclass pause mark cnp_dscp cnp_priority id peer; do
+while read -r nic device state gbps mtu metres address gateway table trust tclass pause mark cnp_dscp cnp_priority headroom dcbx link_pause id peer; do
     case "$nic" in "" | \#* | nic) continue ;; esac
     if [ "$state" = up ]; then
         echo "$nic: $device, $gbps Gb/s, $id, to $peer"
