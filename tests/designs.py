@@ -52,7 +52,7 @@ def render_design(technology: str, kind: str = "rail-optimised", *, engine: str 
     paths = 1 << addresses.multipath_bits
     routes = compute_routes(fabric, engine or chosen.engine, to_switches=chosen.routes_to_switches, paths=paths)
     intents = chosen.intents(design, fabric, addresses, routes)
-    vendors = tuple(VENDORS[name] for name in chosen.vendors)
+    vendors = tuple(VENDORS[name] for name in chosen.list_vendors(design))
     artifacts = render(intents, vendors, of=routes.digest)
     return Rendered(design, fabric, addresses, routes, intents, vendors, artifacts)
 

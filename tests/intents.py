@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from hypothesis import strategies as st
 
 from weftline.formats.eui import format_guid
 from weftline.kernels.column import NIL
+from weftline.model.buffers import BufferIntent, GroupBufferIntent, PoolIntent, ShareIntent
 from weftline.model.intent import (
     NO_PORT,
     ClassIntent,
@@ -17,6 +18,7 @@ from weftline.model.intent import (
     EndpointKey,
     ForwardingIntent,
     ForwardingTable,
+    HashIntent,
     HostIntent,
     IsolationIntent,
     KeyIntent,
@@ -40,6 +42,7 @@ from weftline.model.levels import (
     ServiceIntent,
     WeightIntent,
 )
+from weftline.model.roce import HashField
 from weftline.model.seats import ManagerIntent, SeatIntent
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
@@ -162,8 +165,65 @@ def managers(draw: st.DrawFn) -> DeviceIntent:
     )
 
 
+sizes = st.integers(0, 2**40)
+thresholds = st.integers(-8, 7)
+buffer_names = st.from_regex(r"[a-z][a-z_]{0,15}", fullmatch=True)
+
+
 @st.composite
-def queues(draw: st.DrawFn) -> QueueIntent:
+def buffers(draw: st.DrawFn) -> BufferIntent:
+    """Draw pools and shares."""
+    pools = draw(st.lists(buffer_names, min_size=1, max_size=3, unique=True))
+    return BufferIntent(
+        model=draw(st.sampled_from(["dynamic", "traditional"])),
+        pools=tuple(
+            PoolIntent(
+                name,
+                draw(st.sampled_from(["ingress", "egress"])),
+                draw(st.sampled_from(["dynamic", "static"])),
+                draw(maybe(sizes)),
+                draw(maybe(sizes)),
+            )
+            for name in pools
+        ),
+        shares=tuple(
+            ShareIntent(name, draw(st.sampled_from(pools)), draw(sizes), draw(maybe(thresholds)), draw(maybe(sizes)))
+            for name in draw(st.lists(buffer_names, min_size=1, max_size=3, unique=True))
+        ),
+        over_subscribe_ratio=draw(maybe(st.integers(0, 255))),
+        lossless_mtu=draw(maybe(st.integers(64, 9216))),
+        small_packet_percent=draw(maybe(st.integers(0, 100))),
+        dynamic_th=draw(maybe(thresholds)),
+    )
+
+
+@st.composite
+def groups(draw: st.DrawFn, wanted: BufferIntent) -> tuple[GroupBufferIntent, ...]:
+    """Draw the groups of a port: computed, sharing, or with headroom in bytes."""
+    found: list[GroupBufferIntent] = []
+    for key in sorted(draw(st.sets(st.integers(0, 7), max_size=4))):
+        kind = draw(st.sampled_from(["computed", "share", "headroom"]))
+        if kind == "computed":
+            found.append(GroupBufferIntent(key, is_computed=True))
+        elif kind == "share":
+            found.append(GroupBufferIntent(key, share=draw(st.sampled_from(wanted.shares)).key))
+        else:
+            found.append(
+                GroupBufferIntent(
+                    key,
+                    pool=draw(st.sampled_from(wanted.pools)).key,
+                    size_bytes=draw(sizes),
+                    xon_bytes=draw(sizes),
+                    xon_offset_bytes=draw(maybe(sizes)),
+                    xoff_bytes=draw(sizes),
+                    dynamic_th=draw(maybe(thresholds)),
+                )
+            )
+    return tuple(found)
+
+
+@st.composite
+def queues(draw: st.DrawFn, wanted: BufferIntent | None = None) -> QueueIntent:
     """Draw classes that share no DSCP, queue or priority."""
     count = draw(st.integers(1, 8))
     numbers = [draw(st.permutations(range(8)))[:count] for _ in range(2)]
@@ -172,7 +232,9 @@ def queues(draw: st.DrawFn) -> QueueIntent:
     for dscp, place in enumerate(home):
         members.setdefault(place, []).append(dscp)
     used = sorted(members)
-    lossless = draw(st.sampled_from([None, *used]))
+    pausing = draw(st.sets(st.sampled_from(used), max_size=3))
+    priority_of = dict(zip(sorted(pausing), draw(st.permutations(range(8))), strict=False))
+    shares = st.none() if wanted is None else maybe(st.sampled_from([one.key for one in wanted.shares]))
     classes = [
         ClassIntent(
             key=numbers[0][place],
@@ -180,11 +242,13 @@ def queues(draw: st.DrawFn) -> QueueIntent:
             group=draw(st.integers(0, 7)),
             queue=numbers[1][place],
             schedule="strict" if (strict := draw(st.booleans())) else "weighted",
-            priority=draw(st.integers(0, 7)) if place == lossless else None,
+            priority=priority_of.get(place),
             weight=None if strict else draw(st.integers(1, 100)),
             mark_min_bytes=(low := draw(maybe(st.integers(0, 2**30)))),
             mark_max_bytes=None if low is None else draw(st.integers(0, 2**40)),
             mark_percent=None if low is None else draw(st.integers(0, 100)),
+            share=draw(shares),
+            name=draw(names),
         )
         for place in used
     ]
@@ -200,12 +264,13 @@ def queues(draw: st.DrawFn) -> QueueIntent:
 @st.composite
 def switches(draw: st.DrawFn) -> DeviceIntent:
     """Draw a switch that routes and pauses."""
-    wanted = draw(queues())
-    paused = tuple(item.priority for item in wanted.classes if item.priority is not None)
+    divided = draw(maybe(buffers()))
+    wanted = draw(queues(divided))
+    paused = tuple(sorted(item.priority for item in wanted.classes if item.priority is not None))
     per_cage = draw(st.sampled_from([1, 2, 4, 8]))
     # A switch has all ports of a cage: the last letter of a cage says how many there are.
     numbers = sorted(draw(st.sets(st.integers(1, 128), min_size=1, max_size=6)) | {per_cage})
-    ports = tuple(draw(_switch_ports(number, paused)) for number in numbers)
+    ports = tuple(draw(_switch_ports(number, paused, divided)) for number in numbers)
     block = str(ipaddress.IPv4Network((draw(st.integers(0, 2**22 - 1)) << 10, 22)))
     address = f"{draw(hosts_of_ipv4)}/32"
     return DeviceIntent(
@@ -227,11 +292,20 @@ def switches(draw: st.DrawFn) -> DeviceIntent:
             )
         ),
         queues=wanted,
+        buffers=divided,
+        hashing=draw(maybe(hashings)),
     )
 
 
+hashings = st.builds(
+    HashIntent,
+    fields=st.lists(st.sampled_from(get_args(HashField)), min_size=1, max_size=12, unique=True).map(tuple),
+    seed=st.integers(0, 2**32 - 1),
+)
+
+
 @st.composite
-def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...]) -> PortIntent:
+def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...], divided: BufferIntent | None) -> PortIntent:
     is_up = draw(st.booleans())
     routed = draw(st.sampled_from(["address", "neighbour", "none"])) if is_up else "none"
     return PortIntent(
@@ -245,6 +319,9 @@ def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...]) -> Port
         neighbour_number=draw(st.integers(1, 2**32 - 1)) if routed == "neighbour" else None,
         pause_priorities=paused or None,
         watched_priorities=paused or (0,),
+        lanes=draw(maybe(st.lists(st.integers(0, 4096), min_size=1, max_size=8).map(tuple))),
+        fec=draw(maybe(st.sampled_from(["rs", "fc", "none"]))),
+        groups=() if divided is None else draw(groups(divided)),
     )
 
 
@@ -292,6 +369,7 @@ def hosts(draw: st.DrawFn) -> DeviceIntent:
             devices=tuple(nic.device for nic in nics),
             gid_index=draw(maybe(st.integers(0, 255))),
             traffic_class=draw(maybe(st.integers(0, 255))),
+            queue_pairs=draw(maybe(st.integers(1, 128))),
             service_level=draw(maybe(st.integers(0, 15))),
             partition_index=draw(maybe(st.integers(0, 65_535))),
             keeps_rail=draw(maybe(st.booleans())),

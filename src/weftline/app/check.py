@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.app.headroom import bind_headroom
 from weftline.app.workspace import Workspace, open_place
 from weftline.compile import check_expect, plan_counts
 from weftline.declare import Declaration, load_catalog, look_further, parse_spec, read_bytes, resolve_spec
@@ -53,6 +54,8 @@ def check(place: Path) -> Checked:
 def _judge(workspace: Workspace, declaration: Declaration, catalog: Catalog) -> Checked | tuple[Problem, ...]:
     """Resolve a declaration and count what it makes; its problems where one is an error."""
     design = resolve_spec(declaration, catalog)
+    if not isinstance(design, tuple):
+        design = bind_headroom(design, workspace.declaration.parent)
     if isinstance(design, tuple):
         return design
     technology = TECHNOLOGIES[design.spec.technology]

@@ -31,7 +31,8 @@ def judge_isolation(built: Built, addresses: Addresses) -> tuple[Proof, ...]:
     if owners is None or design.isolate is None:
         return ()
     intents = design.isolate(built.checked.design, built.fabric, addresses)
-    vendors = tuple(VENDORS[name] for name in design.vendors if VENDORS[name].isolation is not None)
+    names = design.list_vendors(built.checked.design)
+    vendors = tuple(VENDORS[name] for name in names if VENDORS[name].isolation is not None)
     artifacts = render(intents, vendors, of="")
     return judge_files(built, addresses, artifacts)
 
@@ -39,11 +40,12 @@ def judge_isolation(built: Built, addresses: Addresses) -> tuple[Proof, ...]:
 def judge_files(built: Built, addresses: Addresses, artifacts: ArtifactSet) -> tuple[Proof, ...]:
     """Prove isolation on files; a tenant that is not kept apart is a refusal, whatever the claims ask for."""
     owners = find_owners(built)
+    design = built.checked.technology.design
     if owners is None:
         return ()
     return tuple(
         isolate.prove_isolation(vendor.isolation(artifacts, built.fabric, addresses, owners), required=True)
-        for vendor in (VENDORS[name] for name in built.checked.technology.design.vendors)
+        for vendor in (VENDORS[name] for name in design.list_vendors(built.checked.design))
         if vendor.isolation is not None
     )
 

@@ -60,7 +60,7 @@ def render_proved(
     routed = proved.routed
     design = checked.technology.design
     intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
-    vendors = tuple(VENDORS[name] for name in design.vendors)
+    vendors = tuple(VENDORS[name] for name in design.list_vendors(checked.design))
     artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
     isolation = judge_files(routed.built, routed.addresses, artifacts)
     proved = replace(proved, report=put_isolation(proved.report, isolation))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from weftline.formats.lines import Reading
 
 Row: TypeAlias = dict[str, str]
 Tables: TypeAlias = dict[str, dict[str, Row]]
+WrittenRow: TypeAlias = Mapping[str, str | Sequence[str]]
+"""Some fields hold a list of texts (YANG's leaf-list)."""
+WrittenTables: TypeAlias = Mapping[str, Mapping[str, WrittenRow]]
 
 MAX_BYTES = 64 * 1024 * 1024
 LANES_PER_CAGE = 8
@@ -31,7 +35,7 @@ def alias_name(number: int, ports_per_cage: int) -> str:
     return f"etp{cage + 1}{chr(ord('a') + place) if ports_per_cage > 1 else ''}"
 
 
-def write_tables(tables: Tables) -> bytes:
+def write_tables(tables: WrittenTables) -> bytes:
     """Write tables in the order given, empty ones left out."""
     return (json.dumps({name: rows for name, rows in tables.items() if rows}, indent=4) + "\n").encode()
 
@@ -51,12 +55,21 @@ def read_tables(content: bytes, reading: Reading) -> Tables:
         for key, row in _objects(rows, name, reading):
             tables[name][key] = {}
             for field, value in _objects(row, f"{name}.{key}", reading):
-                if isinstance(value, str):
-                    tables[name][key][field] = value
+                text = _read_text(value)
+                if text is not None:
+                    tables[name][key][field] = text
                 else:
                     where = reading.place(path=f"{name}.{key}.{field}")
                     reading.report("artifact.wrong-type", f"{str(value)[:40]!r} is no text", where)
     return tables
+
+
+def _read_text(value: object) -> str | None:
+    """Take a text, or a list of texts as one with commas, as redis holds it; None where it is neither."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return ",".join(str(item) for item in items) if all(isinstance(item, str) for item in items) else None
+    return value if isinstance(value, str) else None
 
 
 def _load(content: bytes) -> object:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from weftline.errors import Place
+from weftline.model.headroom_table import ProfileRow
 from weftline.model.inventory import InventoryRow
 from weftline.model.parts import CablePart, HostPart, NicPart, SwitchPart
 from weftline.model.spec import FabricSpec
@@ -61,5 +62,7 @@ class ResolvedSpec:
     cabling_path: str | None
     inventory: tuple[InventoryRow, ...] | None = None
     """Real ids of devices; None where there are placeholders."""
+    headroom_rows: tuple[ProfileRow, ...] | None = None
+    """The declared headroom table of the platform; None where none is declared."""
     places: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
     """Where each value of the declaration stands, by key path, as ``topology.leaf`` or ``jobs[0].name``."""

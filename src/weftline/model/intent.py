@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from weftline.kernels.column import I64, U8, U64, freeze
+from weftline.model.buffers import BufferIntent, GroupBufferIntent
 from weftline.model.export import ExportIntent
 from weftline.model.levels import ServiceIntent
 from weftline.model.seats import ManagerIntent
 
 NO_PORT = 255
 """Entry of a forwarding table that forwards nowhere."""
+
+UNSAID_FIELD: Mapping[str, bool] = {"is_said": False}
+"""Marks a field that is for people; no file says it."""
 
 Role = Literal["manager", "switch", "host"]
 Schedule = Literal["strict", "weighted"]
@@ -92,6 +96,12 @@ class PortIntent:
     """Priorities that pause instead of losing; None where the device has no such setting."""
     watched_priorities: tuple[int, ...] | None = None
     """Priorities under a watchdog that ends pauses that never end."""
+    lanes: tuple[int, ...] | None = None
+    """Lanes of the chip, where it is known how the platform numbers them."""
+    fec: str | None = None
+    """Error correction: ``rs``, ``fc`` or ``none``."""
+    groups: tuple[GroupBufferIntent, ...] = ()
+    """Buffers of its ingress priority groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,10 @@ class ClassIntent:
     mark_min_bytes: int | None = None
     mark_max_bytes: int | None = None
     mark_percent: int | None = None
+    share: str | None = None
+    """The share of an egress pool that its queue has."""
+    name: str = field(default="", metadata=UNSAID_FIELD)
+    """What people call it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +163,17 @@ class QueueIntent:
 
     classes: tuple[ClassIntent, ...]
     watchdog: WatchdogIntent | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HashIntent:
+    """How a device chooses among equal paths."""
+
+    fields: tuple[str, ...]
+    """Words of ``roce.hashing.fields``."""
+    seed: int
+    is_adaptive: bool | None = None
+    """Whether each packet takes the least loaded path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +308,8 @@ class DeviceIntent:
     platform: PlatformIntent | None = None
     forwarding: ForwardingIntent | None = None
     queues: QueueIntent | None = None
+    buffers: BufferIntent | None = None
+    hashing: HashIntent | None = None
     service: ServiceIntent | None = None
     manager: ManagerIntent | None = None
     isolation: IsolationIntent | None = None
@@ -305,9 +332,9 @@ UNSAID = frozenset({"device", "role", "plane", "tier", "fabric", "platform", "ex
 def list_facts(intent: DeviceIntent) -> dict[str, FactValue]:
     """Spread an intent into facts by path, as ``ports.17.mtu``; what is None or empty says nothing."""
     facts: dict[str, FactValue] = {}
-    for field in fields(intent):
-        if field.name not in UNSAID:
-            facts.update(_spread(field.name, getattr(intent, field.name)))
+    for one in fields(intent):
+        if one.name not in UNSAID:
+            facts.update(_spread(one.name, getattr(intent, one.name)))
     return facts
 
 
@@ -322,8 +349,8 @@ def _spread(path: str, value: object) -> Iterator[tuple[str, FactValue]]:
         for record in items:
             yield from _spread(f"{path}.{record.key}", record)
     elif is_dataclass(value) and not isinstance(value, ForwardingTable):
-        for field in fields(value):
-            if field.name != "key":
-                yield from _spread(f"{path}.{field.name}", getattr(value, field.name))
+        for one in fields(value):
+            if one.name != "key" and one.metadata.get("is_said", True):
+                yield from _spread(f"{path}.{one.name}", getattr(value, one.name))
     else:
         yield path, cast("FactValue", value)

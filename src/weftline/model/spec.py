@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
+from weftline.model.roce import RoceSection
 from weftline.model.section import (
     AUTO,
     Auto,
@@ -287,6 +288,9 @@ class FabricSpec(Section):
     )
     infiniband: InfinibandSection = Field(
         default=InfinibandSection(), description="Subnet managers, keys, service levels and partitions of InfiniBand."
+    )
+    roce: RoceSection = Field(
+        default=RoceSection(), description="Classes, marks, buffers, platform, hashing and tenancy of RoCE."
     )
     inventory: RelativePath | None = Field(
         default=None, description="Path of a list (CSV) of the real ids of devices, relative to the declaration."

@@ -29,6 +29,8 @@ class Design:
     intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]]
     vendors: tuple[str, ...]
     """Names in the table of vendors; each renders the intents of the devices that are its own."""
+    vendors_of: Callable[[ResolvedSpec], tuple[str, ...]] | None = None
+    """The vendors of one design, where the declaration chooses among several."""
     owners: Callable[[ResolvedSpec, Fabric], Owners] | None = None
     """Who owns which endpoint; absent where the files keep no owners apart yet."""
     isolate: Callable[[ResolvedSpec, Fabric, Addresses], tuple[DeviceIntent, ...]] | None = None
@@ -37,6 +39,10 @@ class Design:
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
     table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None
     """(fabric, addresses, routes, plane) -> the tables of one plane alone; None where devices take no tables."""
+
+    def list_vendors(self, design: ResolvedSpec) -> tuple[str, ...]:
+        """Name the vendors that write the files of a design."""
+        return self.vendors if self.vendors_of is None else self.vendors_of(design)
 
     @property
     def engine(self) -> str:

@@ -16,7 +16,7 @@ from weftline.model.spec import LosslessSection, SiteSection
 from weftline.technologies import TECHNOLOGIES
 from weftline.technologies.roce import addresses as plan
 from weftline.technologies.roce.classes import make_queues, traffic_class_byte
-from weftline.technologies.roce.intents import headroom_length
+from weftline.technologies.roce.headrooms import round_length
 from weftline.technologies.roce.limits import FIRST_NUMBER, count_problems, host_mtu
 
 DESIGN = TECHNOLOGIES["roce"].design
@@ -131,7 +131,8 @@ def test_a_plan_that_does_not_hold_the_switches_is_refused(monkeypatch: pytest.M
 
 @pytest.mark.parametrize(("priority", "cnp"), [(p, c) for p in range(8) for c in (0, 1, 6) if p != c])
 def test_every_dscp_has_one_class_and_only_the_lossless_one_pauses(priority: int, cnp: int) -> None:
-    queues = make_queues(LosslessSection(priority=priority, dscp=5, cnp_priority=cnp, cnp_dscp=9))
+    lossless = LosslessSection(priority=priority, dscp=5, cnp_priority=cnp, cnp_dscp=9)
+    queues = make_queues(make_design(technology="roce", lossless=lossless).spec)
     dscps = sorted(dscp for item in queues.classes for dscp in item.dscps)
     assert dscps == list(range(64))
     assert len({item.key for item in queues.classes}) == len({item.queue for item in queues.classes}) == 3
@@ -143,8 +144,8 @@ def test_every_dscp_has_one_class_and_only_the_lossless_one_pauses(priority: int
 
 
 def test_the_byte_says_dscp_and_ecn() -> None:
-    assert traffic_class_byte(LosslessSection()) == 106
-    assert traffic_class_byte(LosslessSection(dscp=59)) == 238
+    assert traffic_class_byte(make_design(technology="roce").spec) == 106
+    assert traffic_class_byte(make_design(technology="roce", lossless=LosslessSection(dscp=59)).spec) == 238
 
 
 def test_hosts_and_switches_agree() -> None:
@@ -203,16 +204,14 @@ def test_the_width_is_that_of_the_routes() -> None:
         ((5, 40, 300), 30, 40),
         ((5, 40, 300), 301, 301),
         ((), 30, 30),
-        ((5, 40), None, None),
     ],
 )
-def test_switches_take_lengths_that_they_have_headroom_for(
-    known: tuple[int, ...], length: int | None, meant: int | None
-) -> None:
-    leaf = make_design(technology="roce").leaf
+def test_switches_take_lengths_that_they_have_headroom_for(known: tuple[int, ...], length: int, meant: int) -> None:
+    design = make_design(technology="roce")
+    leaf = design.leaf
     ports = (PortSet(rate_gbps=400, count=8, headroom_lengths_m=known), PortSet(rate_gbps=200, count=8))
     part = leaf.part.model_copy(update={"ports": ports})
-    assert headroom_length(replace(leaf, part=part, rate_gbps=400.0), length) == meant
+    assert round_length(design, replace(leaf, part=part, rate_gbps=400.0), length) == (meant, bool(known))
 
 
 @pytest.mark.parametrize(("tenants", "said"), [((), False), ((("red", "1-8"), ("blue", "9-16")), True)])

@@ -27,7 +27,16 @@ def list_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
         *_judge_levels(design),
         *_judge_lanes(design),
         *_judge_lease(design),
+        *_judge_foreign(design),
     )
+
+
+def _judge_foreign(design: ResolvedSpec) -> Iterator[Problem]:
+    """Refuse the section of another technology: it would mean nothing here."""
+    if "roce" in design.places:
+        message = "the section roce is given, and the technology is infiniband"
+        hint = "remove the section, or write technology: roce"
+        yield Problem("spec.other-technology", message, hint, design.places["roce"])
 
 
 def _name_partition(name: str) -> str:

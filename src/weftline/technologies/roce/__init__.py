@@ -6,6 +6,7 @@ from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.roce.addresses import assign
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
+from weftline.technologies.roce.platform import SYSTEMS, list_vendors
 
 ROCE = Technology(
     name="roce",
@@ -15,7 +16,8 @@ ROCE = Technology(
         count_problems=count_problems,
         assign=assign,
         intents=list_intents,
-        vendors=("sonic", "frr", "host"),
+        vendors=SYSTEMS["sonic"],
+        vendors_of=list_vendors,
     ),
     transport=Transport(
         message_latency_us=3.1,

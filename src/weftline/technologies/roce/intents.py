@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from weftline.formats.eui import format_mac
 from weftline.formats.ipv4 import format_ipv4
 from weftline.kernels.column import NIL
 from weftline.model.addresses import Addresses
@@ -15,62 +14,81 @@ from weftline.model.fabric import TIER_NAMES, Fabric, NodeKind
 from weftline.model.intent import (
     DeviceIntent,
     ForwardingIntent,
-    HostIntent,
-    NicIntent,
     PlatformIntent,
     PortIntent,
     QueueIntent,
     RoutingIntent,
-    SettingIntent,
 )
 from weftline.model.routes import Routes
 from weftline.technologies.roce.addresses import block_size
-from weftline.technologies.roce.classes import make_queues, traffic_class_byte
-from weftline.technologies.roce.limits import SWITCH_MTU, host_mtu
+from weftline.technologies.roce.buffers import BufferPlan, plan_buffers
+from weftline.technologies.roce.classes import Classes, number_classes
+from weftline.technologies.roce.hashing import make_hashing
+from weftline.technologies.roce.headrooms import round_length
+from weftline.technologies.roce.hosts import cable_length, make_host
+from weftline.technologies.roce.mtu import SWITCH_MTU
+from weftline.technologies.roce.platform import choose_fec, list_lanes
+from weftline.technologies.roce.queues import plan_queues
 
-GID_INDEX = 3
-"""Where mlx5 keeps the RoCEv2 GID of a port's only IPv4 address; 0 and 1 are link-local, 2 is RoCEv1."""
-FIRST_ROUTE_TABLE = 100
-HOST_SETTINGS = (
-    # A host with a link per rail must answer and send on the link that owns the address.
-    SettingIntent("net.ipv4.conf.all.arp_announce", "2"),
-    SettingIntent("net.ipv4.conf.all.arp_ignore", "1"),
-    SettingIntent("net.ipv4.conf.all.rp_filter", "2"),
-)
-NOTE_MACS = (
-    "NIC names (mlx5_0, mlx5_1, ... in rail order) and MACs are placeholders; bind the inventory's own before "
-    "deployment"
-)
 NOTE_BUFFERS = (
     "headroom and pools are the platform's own: SONiC derives them from PORT speed and CABLE_LENGTH (rounded up to a "
     "length that the platform knows); keep its BUFFER tables and merge these files into the running configuration"
 )
-
-
+NOTE_POOLS = (
+    "BUFFER tables replace those of the platform: take its own out first, and keep what these files do not name"
+)
 NOTE_LENGTHS = (
     "no source says which cable lengths {} has headroom for: hold CABLE_LENGTH against its pg_profile_lookup.ini, for "
     "at a length that is missing there, and with static buffers, a port loses packets"
 )
-
 NOTE_TENANTS = "these files do not keep tenants apart: every host of one network reaches every other"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiered:
+    """What all switches of one tier have in common."""
+
+    name: str
+    part: TierPart
+    classes: Classes
+    buffers: BufferPlan
+    queues: QueueIntent
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What switches are made of."""
+
+    design: ResolvedSpec
+    fabric: Fabric
+    addresses: Addresses
+    block: int
+    """Addresses of the block of a switch with endpoints."""
 
 
 def list_intents(
     design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
 ) -> tuple[DeviceIntent, ...]:
     """List what each switch and each host should do."""
-    queues = make_queues(design.spec.lossless)
-    block = block_size(fabric)
+    plan = Plan(design, fabric, addresses, block_size(fabric))
+    tiers = {name: _plan_tier(design, name) for name in ("leaf", "spine", "core")}
     switches = [
-        _switch(design, fabric, addresses, row, queues, (_width(routes, row), block))
+        _make_switch(plan, tiers[TIER_NAMES[int(fabric.node_tier[fabric.switch_node[row]])]], row, routes)
         for row in range(len(fabric.switch_node))
     ]
     hosts = [
-        _host(design, fabric, addresses, node)
+        make_host(design, fabric, addresses, node)
         for node in range(fabric.node_count)
         if fabric.node_kind[node] == NodeKind.HOST
     ]
     return (*switches, *hosts)
+
+
+def _plan_tier(design: ResolvedSpec, name: str) -> Tiered:
+    part = {"leaf": design.leaf, "spine": design.spine, "core": design.core}[name]
+    classes = number_classes(design.spec)
+    buffers = plan_buffers(design, part, classes)
+    return Tiered(name, part, classes, buffers, plan_queues(design, part, buffers))
 
 
 def _width(routes: Routes, row: int) -> int:
@@ -78,146 +96,76 @@ def _width(routes: Routes, row: int) -> int:
     return int(np.diff(routes.member_ptr[first : last + 1]).max(initial=1))
 
 
-def _switch(
-    design: ResolvedSpec,
-    fabric: Fabric,
-    addresses: Addresses,
-    row: int,
-    queues: QueueIntent,
-    sizes: tuple[int, int],
-) -> DeviceIntent:
+def _make_switch(plan: Plan, tier: Tiered, row: int, routes: Routes) -> DeviceIntent:
+    fabric, addresses = plan.fabric, plan.addresses
     node = int(fabric.switch_node[row])
-    width, block = sizes
-    tier = TIER_NAMES[int(fabric.node_tier[node])]
-    part = {"leaf": design.leaf, "spine": design.spine, "core": design.core}[tier]
     ports = tuple(
-        _switch_port(design, fabric, addresses, part, port)
-        for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
+        _make_port(plan, tier, port) for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
     )
     loopback = f"{format_ipv4(int(addresses.node_address[node]))}/32"
     own = addresses.port_address[int(fabric.port_ptr[node]) : int(fabric.port_ptr[node + 1])]
-    blocks = [f"{format_ipv4(int(own[own >= 0].min()))}/{32 - (block.bit_length() - 1)}"] if (own >= 0).any() else []
+    prefix = 32 - (plan.block.bit_length() - 1)
+    blocks = [f"{format_ipv4(int(own[own >= 0].min()))}/{prefix}"] if (own >= 0).any() else []
     return DeviceIntent(
         device=fabric.node_name[node],
         role="switch",
         plane=int(fabric.node_plane[node]),
-        tier=tier,
+        tier=tier.name,
         fabric=fabric.name,
         ports=ports,
-        platform=_platform(part),
+        platform=_make_platform(tier.part),
         forwarding=ForwardingIntent(
             exchange=RoutingIntent(
                 number=int(addresses.node_number[node]),
                 router_address=loopback,
-                width=width,
+                width=_width(routes, row),
                 announced=(loopback, *blocks),
             )
         ),
-        queues=queues,
-        notes=_notes(fabric, part),
+        queues=tier.queues,
+        buffers=tier.buffers.make([port.length_m for port in ports]),
+        hashing=make_hashing(plan.design, tier.name),
+        notes=_list_notes(plan, tier),
     )
 
 
-def _notes(fabric: Fabric, part: TierPart) -> tuple[str, ...]:
-    notes = [NOTE_BUFFERS]
-    if not _headroom_lengths(part):
-        notes.append(NOTE_LENGTHS.format(part.name))
-    if fabric.tenant_name:
+def _list_notes(plan: Plan, tier: Tiered) -> tuple[str, ...]:
+    notes = [NOTE_POOLS if tier.buffers.model else NOTE_BUFFERS]
+    if not tier.buffers.model and not round_length(plan.design, tier.part, 1)[1]:
+        notes.append(NOTE_LENGTHS.format(tier.part.name))
+    if plan.fabric.tenant_name:
         notes.append(NOTE_TENANTS)
     return tuple(notes)
 
 
-def _platform(tier: TierPart) -> PlatformIntent:
+def _make_platform(tier: TierPart) -> PlatformIntent:
     return PlatformIntent(
         part=tier.name, ports_per_cage=tier.per_cage, hwsku=tier.part.sonic_hwsku, asic=tier.part.asic
     )
 
 
-def headroom_length(tier: TierPart, length: int | None) -> int | None:
-    """Round a length up to one that the platform has headroom for; for any other it has none, and packets are lost."""
-    steps = [] if length is None else [step for step in _headroom_lengths(tier) if step >= length]
-    return min(steps, default=length)
-
-
-def _headroom_lengths(tier: TierPart) -> tuple[int, ...]:
-    return next((ports.headroom_lengths_m for ports in tier.part.ports if ports.rate_gbps == tier.rate_gbps), ())
-
-
-def _switch_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, tier: TierPart, port: int) -> PortIntent:
+def _make_port(plan: Plan, tier: Tiered, port: int) -> PortIntent:
+    fabric, addresses = plan.fabric, plan.addresses
     peer = int(fabric.port_peer[port])
     own = int(addresses.port_address[port])
     number = NIL if peer == NIL else int(addresses.node_number[fabric.port_node[peer]])
-    priorities = (design.spec.lossless.priority,)
+    rate, key = float(fabric.port_rate_gbps[port]), int(fabric.port_number[port])
+    real = cable_length(fabric, port)
+    length = real if real is None or tier.buffers.model == "dynamic" else round_length(plan.design, tier.part, real)[0]
+    priorities = tier.classes.priorities or None
+    watched = priorities if tier.queues.watchdog is not None else None
     return PortIntent(
-        key=int(fabric.port_number[port]),
+        key=key,
         peer="" if peer == NIL else fabric.port_name(peer),
-        rate_gbps=float(fabric.port_rate_gbps[port]),
+        rate_gbps=rate,
         is_up=peer != NIL,
         mtu=SWITCH_MTU,
-        length_m=headroom_length(tier, _length(fabric, port)),
+        length_m=length,
         address=None if own == NIL else f"{format_ipv4(own)}/31",
         neighbour_number=None if number == NIL else number,
         pause_priorities=priorities,
-        watched_priorities=priorities,
+        watched_priorities=watched,
+        lanes=list_lanes(tier.part, key),
+        fec=choose_fec(rate),
+        groups=tier.buffers.list_groups(length),
     )
-
-
-def _host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: int) -> DeviceIntent:
-    ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
-    nics = tuple(_nic(design, fabric, addresses, port) for port in ports)
-    up = [nic.device for nic, port in zip(nics, ports, strict=True) if int(fabric.port_peer[port]) != NIL]
-    return DeviceIntent(
-        device=fabric.node_name[node],
-        role="host",
-        plane=NIL,
-        tier="host",
-        fabric=fabric.name,
-        ports=tuple(_host_port(design, fabric, addresses, port) for port in ports),
-        host=HostIntent(
-            nics=nics,
-            devices=tuple(up),
-            gid_index=GID_INDEX,
-            traffic_class=traffic_class_byte(design.spec.lossless),
-            keeps_rail=True if fabric.networks > 1 else None,
-            settings=HOST_SETTINGS,
-        ),
-        notes=(NOTE_MACS,),
-    )
-
-
-def _host_port(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, port: int) -> PortIntent:
-    peer, own = int(fabric.port_peer[port]), int(addresses.port_address[port])
-    return PortIntent(
-        key=int(fabric.port_number[port]),
-        peer="" if peer == NIL else fabric.port_name(peer),
-        rate_gbps=float(fabric.port_rate_gbps[port]),
-        is_up=peer != NIL,
-        mtu=host_mtu(design),
-        length_m=_length(fabric, port),
-        address=None if own == NIL else f"{format_ipv4(own)}/31",
-        pause_priorities=(design.spec.lossless.priority,),
-    )
-
-
-def _nic(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, port: int) -> NicIntent:
-    lossless = design.spec.lossless
-    number, own = int(fabric.port_number[port]), int(addresses.port_address[port])
-    return NicIntent(
-        key=number,
-        device=f"mlx5_{number - 1}",
-        port_id=format_mac(int(addresses.port_id[port])),
-        gateway=None if own == NIL else format_ipv4(own - 1),
-        route_table=None if own == NIL else FIRST_ROUTE_TABLE + number,
-        trust="dscp",
-        traffic_class=traffic_class_byte(lossless),
-        mark_priorities=(lossless.priority,),
-        notify_dscp=lossless.cnp_dscp,
-        notify_priority=lossless.cnp_priority,
-    )
-
-
-def _length(fabric: Fabric, port: int) -> int | None:
-    cable = int(fabric.port_cable[port])
-    if cable == NIL or math.isnan(fabric.cable_length_m[cable]):
-        return None
-    return max(1, math.ceil(float(fabric.cable_length_m[cable])))

@@ -6,7 +6,9 @@ import ipaddress
 
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec
-from weftline.model.spec import AUTO
+from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
+from weftline.technologies.roce.refusals import list_refusals
+from weftline.technologies.roce.refusals_buffers import list_buffer_refusals
 
 LOOPBACKS = ipaddress.IPv4Network("10.0.0.0/12")
 """One address per switch, from the second on."""
@@ -15,15 +17,6 @@ LINKS = ipaddress.IPv4Network("10.128.0.0/9")
 FIRST_NUMBER = 4_200_000_000
 LAST_NUMBER = 4_294_967_294
 """Private numbers of four bytes. RFC 6996, 5."""
-SWITCH_MTU = 9216
-HOST_MTU = 4200
-"""Largest frame of a host whose RDMA MTU is 4096, with room for headers."""
-
-
-def host_mtu(design: ResolvedSpec) -> int:
-    """Resolve the MTU of host ports."""
-    declared = design.spec.lossless.mtu
-    return HOST_MTU if declared == AUTO else int(declared)
 
 
 def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple[Problem, ...]:
@@ -33,6 +26,8 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
         *_class_problems(design),
         *_overlap_problems(design),
         *_foreign_problems(design),
+        *list_refusals(design),
+        *list_buffer_refusals(design),
     )
 
 
@@ -82,7 +77,8 @@ def _size_problems(design: ResolvedSpec, endpoints: int, switches: int) -> list[
 def _class_problems(design: ResolvedSpec) -> list[Problem]:
     lossless = design.spec.lossless
     problems: list[Problem] = []
-    if lossless.priority == lossless.cnp_priority or lossless.dscp == lossless.cnp_dscp:
+    clashes = lossless.priority == lossless.cnp_priority or lossless.dscp == lossless.cnp_dscp
+    if clashes and not design.spec.roce.classes:
         problems.append(
             Problem(
                 "capability.class-clash",

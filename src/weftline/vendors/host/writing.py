@@ -58,6 +58,7 @@ def _write_nccl(intent: DeviceIntent, host: HostIntent) -> str:
         ("NCCL_IB_TC", host.traffic_class),
         ("NCCL_IB_SL", host.service_level),
         ("NCCL_IB_PKEY", host.partition_index),
+        ("NCCL_IB_QPS_PER_CONNECTION", host.queue_pairs),
     ):
         if value is not None:
             settings.append((name, str(value)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weftline.formats.config_db import Row
 from weftline.model.intent import FactValue
 from weftline.vendors.sonic.file import SwitchFile
+from weftline.vendors.sonic.read_buffers import read_queue_shares
 
 _MAPS = {
     "dscp_to_tc_map": ("DSCP_TO_TC_MAP", 63),
@@ -36,6 +37,7 @@ def read_classes(file: SwitchFile) -> None:
     _read_priorities(file, maps["pfc_to_queue_map"], class_of)
     _check_groups(file, maps, class_of)
     _read_queues(file, class_of)
+    read_queue_shares(file, class_of)
 
 
 def _read_map(file: SwitchFile, field: str) -> dict[int, int]:

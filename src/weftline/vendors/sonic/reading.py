@@ -13,11 +13,14 @@ from weftline.model.intent import FactValue
 from weftline.model.observed import ObservedConfig
 from weftline.vendors.sonic.classes import read_classes
 from weftline.vendors.sonic.file import SwitchFile
+from weftline.vendors.sonic.read_buffers import read_buffers
+from weftline.vendors.sonic.read_hash import read_hash
 from weftline.vendors.sonic.writing import NAME
 
 _ALIAS = re.compile(r"^etp([1-9][0-9]{0,3})([a-h]?)$")
 _LENGTH = re.compile(r"^([1-9][0-9]{0,5})m$")
 MAX_MBPS = 10_000_000
+MAX_LANE = 4096
 MAX_NUMBER = 4_294_967_295
 
 
@@ -29,9 +32,8 @@ def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
 def _observe_switch(artifact: Artifact) -> ObservedConfig:
     reading = Reading(artifact.path)
     file = SwitchFile(read_tables(artifact.content, reading), reading)
-    for read in (_read_device, _read_ports, _read_cables, _read_interfaces, _read_pauses, read_classes, _read_watchdog):
-        step: Callable[[SwitchFile], None] = read
-        step(file)
+    for read in _STEPS:
+        read(file)
     return ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(file.facts), tuple(reading.problems))
 
 
@@ -64,8 +66,20 @@ def _read_ports(file: SwitchFile) -> None:
         mtu = file.read_int(row.get("mtu"), 68, 9216, f"{where}.mtu")
         if mtu is not None:
             file.say(f"ports.{number}.mtu", mtu, f"{where}.mtu")
+        if "fec" in row:
+            file.say(f"ports.{number}.fec", row["fec"], f"{where}.fec")
+        if "lanes" in row:
+            _read_lanes(file, number, row["lanes"], f"{where}.lanes")
         if row.get("pfc_asym", "off") != "off":
             file.blame("artifact.unexpected", "asymmetric pause is on", f"{where}.pfc_asym")
+
+
+def _read_lanes(file: SwitchFile, number: int, text: str, where: str) -> None:
+    lanes = read_numbers(text, 0, MAX_LANE)
+    if lanes is None:
+        file.blame("artifact.out-of-range", f"{text[:40]!r} is no list of lanes", where)
+    else:
+        file.say(f"ports.{number}.lanes", lanes, where)
 
 
 def _place(match: re.Match[str]) -> int:
@@ -147,3 +161,9 @@ def _read_watchdog(file: SwitchFile) -> None:
             if value is not None and (key, value) not in seen:
                 seen.add((key, value))
                 file.say(f"queues.watchdog.{key}", value, base)
+
+
+_STEPS: tuple[Callable[[SwitchFile], None], ...] = (
+    _read_device, _read_ports, _read_cables, _read_interfaces, _read_pauses, read_classes, _read_watchdog, read_buffers,
+    read_hash,
+)  # fmt: skip

@@ -1,0 +1,16 @@
+"""The largest frames of hosts and switches."""
+
+from __future__ import annotations
+
+from weftline.model.design import ResolvedSpec
+from weftline.model.spec import AUTO
+
+SWITCH_MTU = 9216
+HOST_MTU = 4200
+"""Largest frame of a host whose RDMA MTU is 4096, with room for headers."""
+
+
+def host_mtu(design: ResolvedSpec) -> int:
+    """Resolve the MTU of host ports."""
+    declared = design.spec.lossless.mtu
+    return HOST_MTU if declared == AUTO else int(declared)
