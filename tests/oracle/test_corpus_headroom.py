@@ -7,13 +7,14 @@ here: 4 of 11 places where headroom falls with length, 19 of 22 where it falls w
 from __future__ import annotations
 
 import csv
+import dataclasses
 from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-from weftline.headroom import HALF_SMALL, ONLY_SMALL, find_floor, judge_rows, switch_headroom
-from weftline.model.headroom import HeadroomAsic, HeadroomPort, HeadroomRow, LosslessTraffic
+from weftline.headroom import HALF_SMALL, ONLY_SMALL, find_floor, judge_rows, plan_pools, switch_headroom
+from weftline.model.headroom import BufferGroup, HeadroomAsic, HeadroomPort, HeadroomRow, LosslessTraffic, PoolDemand
 
 SPECTRUM_4 = HeadroomAsic(cell_bytes=192, pipeline_kib=19, mac_phy_kib=0.8, is_tiled=True)
 SPECTRUM_6 = HeadroomAsic(cell_bytes=256, pipeline_kib=42, mac_phy_kib=0.8, pause_quanta=((800_000, 1810),))
@@ -127,3 +128,23 @@ def test_most_shipped_rows_hold_a_peer_that_takes_all_of_the_standards_time(tabl
                 total += 1
                 short += int(row["xoff"]) < floor.standard
     assert (short, total) == (144, 2283)
+
+
+def test_the_shared_headroom_of_a_shipped_platform_is_half_of_all_headroom(
+    tables: dict[str, list[Row]], corpus: Path
+) -> None:
+    """SN5600-V256 has 256 ports at 200G with two lossless classes, all taken for 300 m."""
+    with (corpus / "roce" / "buffer_pools.csv").open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    pools = [row for row in rows if row["platform_hwsku"] == "x86_64-nvidia_sn5600-r0/Mellanox-SN5600-V256"]
+    table = tables["device/mellanox/x86_64-nvidia_sn5600-r0/Mellanox-SN5600-V256/pg_profile_lookup.ini"]
+    (profile,) = [row for row in table if (row["speed"], row["cable"]) == ("200000", "300m")]
+    group = BufferGroup(512, int(profile["size"]), int(profile["xon"]), int(profile["xoff"]))
+    assert pools
+    for row in pools:
+        total = int(row["egress_lossless_size"])
+        demand = PoolDemand(total, (group,), over_subscribe_ratio=2, pool_bytes=int(row["ingress_lossless_size"]))
+        plan = plan_pools(dataclasses.replace(demand, egress_bytes=total))
+        assert plan.shared_headroom == int(row["ingress_lossless_xoff"])
+        assert (plan.paused_at_once, plan.group_count) == (256, 512)
+        assert plan.problems == ()
