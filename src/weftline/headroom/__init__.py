@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.headroom.chip import find_asic, headroom_asic
+from weftline.headroom.chip import find_asic, headroom_asic, list_reserved
 from weftline.headroom.floor import find_floor, judge_rows
 from weftline.headroom.marks import alpha_of, equal_share, judge_marks, mark_limit
 from weftline.headroom.nic import nic_headroom
@@ -21,6 +21,7 @@ __all__ = [
     "judge_marks",
     "judge_rows",
     "judge_watchdog",
+    "list_reserved",
     "longest_pause",
     "mark_limit",
     "nic_headroom",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from weftline.model.headroom import HeadroomAsic
+from weftline.headroom.switch import KIB, WIDE_LANES
+from weftline.model.headroom import HeadroomAsic, Term
 from weftline.model.parts import AsicPart
 
 _MODEL = re.compile(r"^[^-]+-[^-]+?-(?P<model>.+?)(?:-simx)?(?:-r\d+)?$")
@@ -41,3 +42,26 @@ def headroom_asic(part: AsicPart | None) -> HeadroomAsic | None:
         is_tiled=part.is_tiled,
         pause_quanta=tuple((item.speed_mbps, item.quanta) for item in part.pause_quanta),
     )
+
+
+def list_reserved(part: AsicPart, lanes: Sequence[int], lossy_groups: int) -> tuple[Term, ...] | None:
+    """List what a chip reserves beside lossless groups, given the lanes of each port that is up; None when unknown.
+
+    Each lossy group and the management group of each port hold what is in the pipeline, twice that on eight lanes.
+    ``lossy_groups`` is their number on one port. Source: sonic-net/sonic-swss, cfgmgr/buffer_pool_mellanox.lua.
+    """
+    if part.pipeline_kib is None or part.management_kib is None:
+        return None
+    pipelines = sum(2 if count >= WIDE_LANES else 1 for count in lanes)
+    each = round(part.pipeline_kib * KIB)
+    terms = [
+        Term("lossy groups", lossy_groups * pipelines * each, f"{lossy_groups} * {pipelines} * {each:,} B"),
+        Term("management groups", pipelines * each, f"{pipelines} * {each:,} B"),
+        Term("management pool", part.management_kib * KIB),
+    ]
+    if part.mirror_kib is not None:
+        mirror = round(part.mirror_kib * KIB)
+        terms.append(Term("mirrors", len(lanes) * mirror, f"{len(lanes)} * {mirror:,} B"))
+    if part.descriptors_kib is not None:
+        terms.append(Term("descriptors", part.descriptors_kib * KIB))
+    return tuple(terms)

@@ -20,15 +20,18 @@ def plan_pools(demand: PoolDemand) -> PoolPlan:
     own = sum(group.count * group.size for group in demand.groups)
     other = sum(term.amount for term in demand.reserved)
     drawn = _drawn(demand)
-    asked = sum(count * amount for amount, count in drawn)
+    asked = math.ceil(sum(count * amount for amount, count in drawn))
     shared = _shared_headroom(demand, asked)
+    ports = sum(-(-group.count // max(group.per_port, 1)) for group in demand.groups)
+    private = ports * demand.port_headroom
     usable = demand.total_bytes
     if demand.cell_bytes:
         usable -= usable % demand.cell_bytes
-    left = math.floor(usable - own - other - shared)
+    left = math.floor(usable - own - private - other - shared)
     terms = (
         Term("buffer", usable, "" if usable == demand.total_bytes else f"whole cells of {demand.cell_bytes} B"),
         Term("reserved by lossless groups", -own, " + ".join(f"{g.count} * {g.size:,} B" for g in demand.groups)),
+        *([Term("headroom of ports", -private, f"{ports} * {demand.port_headroom:,} B")] if private else []),
         *(Term(term.name, -term.amount, term.how) for term in demand.reserved),
         Term("shared headroom", -shared, _tell_shared(demand, asked)),
     )
@@ -38,15 +41,24 @@ def plan_pools(demand: PoolDemand) -> PoolPlan:
         asked_headroom=asked,
         group_count=sum(count for _, count in drawn),
         paused_at_once=_fit(drawn, shared),
-        most_held=own + shared + max(min(left, demand.pool_bytes if demand.pool_bytes is not None else left), 0),
+        most_held=own
+        + private
+        + shared
+        + max(min(left, demand.pool_bytes if demand.pool_bytes is not None else left), 0),
         terms=terms,
     )
     return _judged(demand, plan)
 
 
-def _drawn(demand: PoolDemand) -> list[tuple[int, int]]:
-    """List what groups take from the shared headroom pool and how many take so much, the largest first."""
-    return sorted(((max(g.xon + g.xoff - g.size, 0), g.count) for g in demand.groups), reverse=True)
+def _drawn(demand: PoolDemand) -> list[tuple[Fraction, int]]:
+    """List what groups take from the shared headroom pool and how many take so much, the largest first.
+
+    The headroom of a port is taken first, in even parts: k groups on the fewest ports never take more than k parts.
+    """
+    parts = [
+        (g.xon + g.xoff - g.size - Fraction(demand.port_headroom, max(g.per_port, 1)), g.count) for g in demand.groups
+    ]
+    return sorted(((max(part, Fraction(0)), count) for part, count in parts), reverse=True)
 
 
 def _shared_headroom(demand: PoolDemand, asked: int) -> int:
@@ -58,11 +70,11 @@ def _shared_headroom(demand: PoolDemand, asked: int) -> int:
     return math.ceil(asked / Fraction(str(ratio)))
 
 
-def _fit(drawn: list[tuple[int, int]], shared: int) -> int:
+def _fit(drawn: list[tuple[Fraction, int]], shared: int) -> int:
     """Count the groups that may pause at once, whichever they are: the largest first."""
-    fit, left = 0, shared
+    fit, left = 0, Fraction(shared)
     for amount, count in drawn:
-        many = count if amount == 0 else min(count, left // amount)
+        many = count if amount == 0 else min(count, math.floor(left / amount))
         fit, left = fit + many, left - many * amount
         if many < count:
             break
@@ -98,7 +110,7 @@ def _judged(demand: PoolDemand, plan: PoolPlan) -> PoolPlan:
             Problem(
                 "capability.headroom-pool",
                 f"no group can pause without loss: the shared headroom pool has {plan.shared_headroom:,} B, and one "
-                f"group takes {_drawn(demand)[0][0]:,} B of it",
+                f"group takes {math.ceil(_drawn(demand)[0][0]):,} B of it",
                 "make the pool larger, or give each group its headroom within its own size",
             )
         )

@@ -196,6 +196,8 @@ class BufferGroup:
     """Bytes that each has for itself."""
     xon: int
     xoff: int
+    per_port: int = 1
+    """How many of them a port has: they share the headroom that the port has for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,8 @@ class PoolDemand:
     cell_bytes: int | None = None
     shared_headroom: int | None = None
     """The shared headroom pool, where its size is given."""
+    port_headroom: int = 0
+    """Headroom that each port with lossless groups has for itself beside the shared pool; 10 KiB on NVIDIA's chips."""
     over_subscribe_ratio: float | None = None
     """All headroom divided by the shared headroom pool, where that gives its size."""
     pool_bytes: int | None = None

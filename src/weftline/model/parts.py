@@ -115,6 +115,12 @@ class AsicPart(Section):
     has_sequential_lanes: bool | None = Field(
         default=None, description="Whether lanes are numbered as interfaces are: EthernetN starts with lane N."
     )
+    port_headroom_kib: Positive | None = Field(
+        default=None, description="Headroom that a port with lossless groups has beside the shared pool, in KiB."
+    )
+    management_kib: Positive | None = Field(default=None, description="Pool of the management traffic, in KiB.")
+    mirror_kib: Positive | None = Field(default=None, description="Reserved for mirrors per port, in KiB.")
+    descriptors_kib: Positive | None = Field(default=None, description="Pool of descriptors, in KiB.")
     adaptive_gbps: tuple[Positive, ...] = Field(default=(), description="Rates at which it routes adaptively.")
     sonic_platforms: tuple[Line, ...] = Field(default=(), max_length=64, description="Platforms of SONiC that have it.")
 

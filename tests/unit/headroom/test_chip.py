@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weftline.declare import load_catalog
-from weftline.headroom import HALF_SMALL, find_asic, headroom_asic, switch_headroom
-from weftline.model.headroom import HeadroomPort
+from weftline.headroom import HALF_SMALL, find_asic, headroom_asic, list_reserved, plan_pools, switch_headroom
+from weftline.model.headroom import BufferGroup, HeadroomPort, PoolDemand
 
 CATALOG = load_catalog()
 
@@ -48,3 +48,41 @@ def test_the_worked_example_comes_out_of_the_catalogue() -> None:
 def test_a_chip_without_public_figures_has_no_formula() -> None:
     assert headroom_asic(CATALOG.asics["Tomahawk 5"]) is None
     assert headroom_asic(None) is None
+
+
+def test_what_a_chip_reserves_is_listed_with_its_arithmetic() -> None:
+    reserved = list_reserved(CATALOG.asics["Spectrum-4"], [4] * 128 + [8], 1)
+    assert reserved is not None
+    assert [(term.name, term.amount) for term in reserved] == [
+        ("lossy groups", 130 * 19_456),
+        ("management groups", 130 * 19_456),
+        ("management pool", 262_144),
+        ("mirrors", 129 * 10_240),
+    ]
+
+
+def test_spectrum_6_has_a_pool_of_descriptors_and_no_mirrors() -> None:
+    reserved = list_reserved(CATALOG.asics["Spectrum-6"], [4], 1)
+    assert reserved is not None
+    assert [term.name for term in reserved][-1] == "descriptors"
+    assert reserved[-1].amount == 32 * 2**20
+
+
+def test_a_chip_without_public_figures_reserves_nobody_knows_what() -> None:
+    assert list_reserved(CATALOG.asics["Tomahawk 5"], [4], 1) is None
+
+
+def test_a_leaf_of_sn5600_adds_up_with_room_to_share() -> None:
+    """128 ports at 400G, 64 of them over 40 m and 64 over 5 m, one lossless class, no more than half in headroom."""
+    chip = CATALOG.asics["Spectrum-4"]
+    buffer, private = CATALOG.switches["SN5600"].buffer_bytes, chip.port_headroom_kib
+    reserved = list_reserved(chip, [4] * 128, 1)
+    assert buffer is not None
+    assert private is not None
+    assert reserved is not None
+    groups = (BufferGroup(64, 19_456, 19_456, 104_448), BufferGroup(64, 19_456, 19_456, 86_016))
+    demand = PoolDemand(int(buffer), groups, reserved, 192, port_headroom=int(private * 1024), over_subscribe_ratio=2)
+    plan = plan_pools(demand)
+    assert plan.problems == ()
+    assert plan.shared_pool > buffer / 2
+    assert plan.paused_at_once == 57

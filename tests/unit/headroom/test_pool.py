@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from weftline.headroom import plan_pools
 from weftline.model.headroom import BufferGroup, PoolDemand, Term
 
-# SN5600-V256: 256 ports at 200G and 300 m, two lossless classes, half of the headroom in a shared pool.
+# SN5600-V256: 256 ports at 200G and 300 m, two lossless classes, 10 KiB per port, half of the rest in a shared pool.
 V256 = PoolDemand(
     total_bytes=158_229_504,
-    groups=(BufferGroup(count=512, size=19_456, xon=19_456, xoff=235_520),),
+    groups=(BufferGroup(count=512, size=19_456, xon=19_456, xoff=240_640, per_port=2),),
+    port_headroom=10_240,
     over_subscribe_ratio=2,
 )
 
@@ -24,7 +25,7 @@ def test_the_shared_headroom_of_a_shipped_platform_comes_out_to_the_byte() -> No
     assert plan.shared_headroom == 60_293_120
     assert plan.asked_headroom == 2 * 60_293_120
     assert (plan.paused_at_once, plan.group_count) == (256, 512)
-    assert plan.shared_pool == 158_229_504 - 512 * 19_456 - 60_293_120
+    assert plan.shared_pool == 158_229_504 - 512 * 19_456 - 256 * 10_240 - 60_293_120
     assert plan.problems == ()
 
 
@@ -40,7 +41,7 @@ def test_the_terms_are_the_sum() -> None:
     plan = plan_pools(demand)
     assert sum(term.amount for term in plan.terms) == plan.shared_pool
     assert [term.name for term in plan.terms] == [
-        "buffer", "reserved by lossless groups", "management", "mirrors", "shared headroom",
+        "buffer", "reserved by lossless groups", "headroom of ports", "management", "mirrors", "shared headroom",
     ]  # fmt: skip
 
 
@@ -73,13 +74,13 @@ def test_the_largest_groups_are_counted_first() -> None:
 def test_more_than_the_chip_has_is_a_problem() -> None:
     (problem,) = plan_pools(dataclasses.replace(V256, total_bytes=60_000_000)).problems
     assert problem.code == "capability.pool-overdrawn"
-    assert "take 10,254,592 B more than the chip's 60,000,000 B" in problem.message
+    assert "take 12,876,032 B more than the chip's 60,000,000 B" in problem.message
 
 
 def test_a_pool_larger_than_what_is_left_is_a_problem() -> None:
     (problem,) = plan_pools(dataclasses.replace(V256, pool_bytes=100_000_000)).problems
     assert problem.code == "capability.pool-overdrawn"
-    assert "87,974,912 B are left for it" in problem.message
+    assert "85,353,472 B are left for it" in problem.message
 
 
 def test_a_small_egress_pool_is_a_problem() -> None:
@@ -115,3 +116,15 @@ def test_as_many_groups_fit_as_are_said_and_not_one_more(alike: list[BufferGroup
 def test_a_ratio_of_one_holds_all(ratio: int) -> None:
     plan = plan_pools(dataclasses.replace(V256, over_subscribe_ratio=ratio, total_bytes=10**9))
     assert plan.paused_at_once == 512 // ratio
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 10**5), st.integers(0, 10**4), st.integers(0, 10**6))
+def test_no_choice_of_ports_takes_more_than_is_said(
+    ports: int, per_port: int, xoff: int, private: int, shared: int
+) -> None:
+    group = BufferGroup(ports * per_port, 0, 0, xoff, per_port)
+    plan = plan_pools(PoolDemand(10**9, (group,), port_headroom=private, shared_headroom=shared))
+    # The worst choice fills port after port.
+    full, rest = divmod(plan.paused_at_once, per_port)
+    taken = full * max(per_port * xoff - private, 0) + max(rest * xoff - private, 0)
+    assert taken <= shared

@@ -49,13 +49,15 @@ def test_a_nic_is_told() -> None:
 
 
 def test_pools_are_told_with_the_groups_that_may_pause_at_once() -> None:
-    groups = (BufferGroup(count=512, size=19_456, xon=19_456, xoff=235_520),)
-    plan = plan_pools(PoolDemand(total_bytes=158_229_504, groups=groups, over_subscribe_ratio=2))
+    groups = (BufferGroup(count=512, size=19_456, xon=19_456, xoff=240_640, per_port=2),)
+    demand = PoolDemand(total_bytes=158_229_504, groups=groups, over_subscribe_ratio=2, port_headroom=10_240)
+    plan = plan_pools(demand)
     assert tell_pools(plan) == (
         "buffer 158,229,504 B",
         "reserved by lossless groups -9,961,472 B (512 * 19,456 B)",
+        "headroom of ports -2,621,440 B (256 * 10,240 B)",
         "shared headroom -60,293,120 B (120,586,240 B / 2)",
-        "left to share 87,974,912 B",
+        "left to share 85,353,472 B",
         "lossless for up to 256 of 512 groups pausing at once",
     )
     own = (BufferGroup(count=2, size=300_000, xon=19_456, xoff=235_520),)
