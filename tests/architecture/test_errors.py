@@ -11,9 +11,10 @@ from weftline.app import explain
 
 FAMILIES = (
     "spec|capability|artifact|source|enact|usage|refused|internal|"
-    "files|fabric|routing|managers|lanes|links|cabling|partition|keys"
+    "files|fabric|routing|managers|lanes|links|cabling|partition|keys|"
+    "classes|pauses|watchdog|buffers|queue|mtu|tunnel|nic|evidence|tenancy"
 )
-"""Families of errors, and those of the rules of an audit."""
+"""Families of errors, and those of the rules of an audit and of lint."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 NO_CODES = frozenset({"keys.roots", "routing.engine", "routing.lanes"})
 """Paths of facts and of declarations that look like codes."""

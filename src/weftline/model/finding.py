@@ -28,6 +28,8 @@ class Finding:
     """The places in the files that say so."""
     controls: tuple[str, ...] = ()
     """Ids of the controls that it breaks, as ``TEN-02``."""
+    case: str = ""
+    """The documented case behind the rule: where people met it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""Rules on files: what could not be read, dangles or is out of range, and what nobody here knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weftline.errors import Place
+from weftline.lint.rule import Hit, LintSource, Rule
+
+
+def _judge_problems(source: LintSource) -> Iterator[Hit]:
+    for device in source.devices:
+        for problem in device.problems:
+            where = problem.where or Place(device.files[0] if device.files else device.name)
+            yield Hit(device.name, problem.message, where, problem.hint or "the value that was meant")
+
+
+def _judge_unread(source: LintSource) -> Iterator[Hit]:
+    for device in source.devices:
+        if device.unread:
+            names = ", ".join(f"{name} ({count:,})" for name, count in device.unread[:8])
+            more = f" and {len(device.unread) - 8:,} more" if len(device.unread) > 8 else ""
+            words = f"not judged, since nobody here reads them: {names}{more}"
+            yield Hit(device.name, words, Place(device.files[0] if device.files else device.name), "")
+
+
+RULES = (
+    Rule("files.faulty", "warning", _judge_problems),
+    Rule("files.not-judged", "note", _judge_unread),
+)

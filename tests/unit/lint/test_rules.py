@@ -1,0 +1,137 @@
+"""Every rule fires on a fault of its kind, names the device and the place, and is silent on a good fabric."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.lint.faults import FAULTS, count, mark
+from tests.unit.lint.good import GROUP, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
+from weftline.lint import RULES, LintSource, lint_devices
+from weftline.lint.pairing import pair_ports
+from weftline.model.observed import ObservedPool
+from weftline.model.observed_routing import ObservedTunnel
+
+BLAMED = {
+    "mtu.path": {"host-1", "spine-1", "leaf-1", "leaf-2"},
+    "mtu.ends-differ": {"leaf-1"},
+    "pauses.ends-differ": {"leaf-1"},
+}
+"""Where the device that is blamed is another than the one that was changed."""
+
+
+def test_every_rule_has_a_fault() -> None:
+    assert {rule.key for rule in RULES if not rule.key.startswith("tenancy.")} == set(FAULTS)
+    assert len(RULES) == len({rule.key for rule in RULES})
+
+
+def test_a_good_fabric_has_no_finding() -> None:
+    found = lint_devices(LintSource(make_fabric()))
+    assert [f"{finding.rule} {finding.subject}: {finding.message}" for finding in found] == []
+
+
+@pytest.mark.parametrize("rule", sorted(FAULTS))
+def test_each_rule_fires_on_its_fault_and_names_it(rule: str) -> None:
+    good = {device.name: device for device in make_fabric()}
+    faulty = FAULTS[rule]()
+    changed = {device.name for device in faulty if good[device.name] != device}
+    found = find(faulty, rule)
+    assert found
+    for finding in found:
+        assert finding.subject.partition("/")[0] in changed | BLAMED.get(rule, set()), finding
+        assert finding.where
+        assert finding.message
+        assert finding.next_step or rule == "files.not-judged"
+
+
+def test_rules_of_weight_name_the_case_behind_them() -> None:
+    assert [rule.key for rule in RULES if rule.severity != "note" and not rule.case] == ["files.faulty"]
+
+
+def test_hosts_that_send_another_dscp_make_it_an_error() -> None:
+    fabric = change_all(class_of_dscp=said({**dict.fromkeys(range(64), 1), 3: 3, 48: 6}))
+    switches = tuple(device for device in fabric if device.role == "switch")
+    assert find(switches, "classes.dscp-lossy") == []
+    assert find(switches, "classes.usual-dscp-lossy")[0].severity == "note"
+    found = find(fabric, "classes.dscp-lossy")
+    assert {finding.severity for finding in found} == {"critical"}
+    assert "host-1 sends so" in found[0].message
+    assert find(switches, "classes.dscp-lossy", frozenset({26}))
+    assert not find(switches, "classes.dscp-lossy", frozenset({3}))
+
+
+def test_one_finding_stands_for_all_ports_with_the_same_fault() -> None:
+    found = find(change_all(watched=said((4,))), "watchdog.other-queues")
+    assert [finding.subject for finding in found] == ["leaf-1/e1, e2", "leaf-2/e1, e2", "spine-1/e1, e2"]
+
+
+def test_a_port_that_is_shut_loses_nothing() -> None:
+    assert find(change("leaf-1", 1, is_up=said(False), groups=()), "buffers.no-headroom") == []
+
+
+def test_headroom_below_the_floor_is_a_note_on_very_long_cables() -> None:
+    """Shipped tables seem to count a cable of two kilometres one way only."""
+    groups = (replace(GROUP, xoff_bytes=said(100_000)),)
+    (finding,) = find(change("leaf-1", 1, length_m=said(2000.0), groups=groups), "buffers.below-floor")
+    assert finding.severity == "note"
+    assert "2000 m of cable" in finding.message
+
+
+def test_headroom_that_fits_no_group_at_all_is_an_error() -> None:
+    pool = ObservedPool("ingress_lossless_pool", at(), headroom_bytes=said(100))
+    (finding,) = find(change("leaf-1", pools=(pool,)), "buffers.shared-headroom")
+    assert finding.severity == "critical"
+    assert "up to 0 groups" in finding.message
+
+
+def test_a_nearly_full_headroom_is_a_warning_and_a_full_one_an_error() -> None:
+    assert find(count("headroom-watermark", 3, 50_000), "evidence.headroom") == []
+    assert find(count("headroom-watermark", 3, 100_000), "evidence.headroom")[0].severity == "warning"
+    (finding,) = find(count("headroom-watermark", 3, 110_000), "evidence.headroom")
+    assert finding.severity == "critical"
+    assert finding.subject == "leaf-1/e1"
+
+
+def test_a_sender_without_ecn_makes_a_dropping_queue_an_error() -> None:
+    fabric = mark(drops_unmarked=said(True))
+    assert find(fabric, "queue.drops-unmarked")[0].severity == "note"
+    silent = change_nic("host-2", traffic_class=said(104))[4]
+    (finding,) = find((*fabric[:4], silent), "queue.drops-unmarked")
+    assert finding.severity == "critical"
+    assert "host-2/eth2" in finding.message
+
+
+def test_marks_after_the_pause_of_an_incast_weigh_more_than_those_of_the_worst_case() -> None:
+    assert find(mark(min_bytes=said(50_000_000)), "queue.marks-late")[0].severity == "warning"
+    (finding,) = find(mark(min_bytes=said(35_000_000), max_bytes=said(36_000_000)), "queue.marks-late")
+    assert finding.severity in {"warning", "note"}
+    assert "60,000,000 B" in finding.message
+
+
+def test_a_switch_may_carry_more_than_its_host_sends() -> None:
+    assert find(make_fabric(), "mtu.ends-differ") == []
+
+
+def test_a_tunnel_needs_room_for_its_headers() -> None:
+    tunnel = ObservedTunnel(at(), dscp_out=said("copy"), dscp_in=said("preserve"))
+    narrow = change("spine-1", 0, mtu=said(4240))
+    fabric = tuple(replace(device, tunnel=tunnel) if device.name == "leaf-1" else device for device in narrow)
+    assert find(narrow, "mtu.path") == []
+    assert "4,250 B" in find(fabric, "mtu.path")[0].message
+
+
+def test_links_are_found_by_name_and_by_number_and_not_where_two_claim_one_port() -> None:
+    assert len(pair_ports(make_fabric())) == 4
+    assert len(pair_ports(change("leaf-1", 1, peer=said("spine-1/1")))) == 4
+    contradicted = pair_ports(change("leaf-2", 1, peer=said("spine-1/e1")))
+    assert {(link.a[0].name, link.b[0].name) for link in contradicted} == {("leaf-1", "host-1"), ("leaf-2", "host-2")}
+
+
+def test_what_files_do_not_cover_is_not_judged() -> None:
+    queues = tuple(replace(queue, marks=None) for queue in QUEUES)
+    fabric = change("leaf-1", 0, groups=(), watchdog=None, queues=queues)
+    bare = tuple(replace(d, covers=frozenset({"routing"})) if d.name == "leaf-1" else d for d in fabric)
+    for rule in ("buffers.no-headroom", "watchdog.none", "queue.not-marked"):
+        assert find(fabric, rule)
+        assert find(bare, rule) == []
