@@ -354,11 +354,15 @@ def _place(file: str, lines: JsonLines, scope: str, path: tuple[str, str, str]) 
     """Name a place by scope, table, row and field, whether the file writes table and row apart or together."""
     table, key, name = path
     head = (scope,) if scope else ()
-    shown = ".".join(part for part in (*head, table, key, name) if part)
+    shown = ".".join([part for part in (scope, table, key, name) if part])
     row = f"{table}|{key}"
-    ways = ((table, key, name), (row, name), (row, "value", name), (table, key), (row,), (table,))
-    found = (lines.find((*head, *(part for part in way if part))) for way in ways)
-    line = next((line for line in found if line), 0)
+    find = lines.find
+    line = 0
+    if name:
+        line = find((*head, table, key, name)) or find((*head, row, name)) or find((*head, row, "value", name))
+    if key and not line:
+        line = find((*head, table, key)) or find((*head, row))
+    line = line or find((*head, table))
     return Place(file, line or None, None, shown)
 
 

@@ -50,7 +50,8 @@ class ObservedPool:
 
     name: str
     where: Place
-    direction: Said[Literal["ingress", "egress"]] | None = None
+    direction: Said[Literal["ingress", "egress", "both"]] | None = None
+    """``both``: one pool for what arrives and what leaves (chips with virtual output queues)."""
     mode: Said[Literal["dynamic", "static"]] | None = None
     size_bytes: Said[int] | None = None
     """None where the device computes it."""

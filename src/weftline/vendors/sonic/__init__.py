@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from weftline.model.vendor import Vendor
+from weftline.vendors.sonic.configured import configure, recognise
 from weftline.vendors.sonic.reading import observe
-from weftline.vendors.sonic.writing import render
+from weftline.vendors.sonic.writing import NAME, render
 
-SONIC = Vendor(name="sonic", render=render, observe=observe)
+SONIC = Vendor(name=NAME, render=render, observe=observe, recognise=recognise, configured=configure)
 
 __all__ = ["SONIC"]

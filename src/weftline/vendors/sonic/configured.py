@@ -1,0 +1,184 @@
+"""SONiC files that anybody wrote, as observed devices: any number of switches, whole or in parts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from weftline.errors import Place, Problem
+from weftline.formats.config_db_names import OTHERS, READ, SKIPPED
+from weftline.formats.config_db_read import ConfigDb, read_config_db
+from weftline.formats.text import ProblemLog
+from weftline.model.observed import ObservedDevice, ObservedSetting
+from weftline.model.said import Said
+from weftline.vendors.sonic.buffers import buffer_ports, read_pools
+from weftline.vendors.sonic.held import Held, Switch
+from weftline.vendors.sonic.links import read_ports
+from weftline.vendors.sonic.naming import Unit, group_units, name_by_path
+from weftline.vendors.sonic.sorting import sort_ports, watch_ports
+from weftline.vendors.sonic.tenancy import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
+from weftline.vendors.sonic.writing import NAME
+
+FORM = "config_db"
+FAMILIES: dict[str, frozenset[str]] = {
+    "ports": frozenset({"PORT"}),
+    "mtu": frozenset({"PORT"}),
+    "classes": frozenset({"PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"}),
+    "pauses": frozenset({"PORT_QOS_MAP"}),
+    "buffers": frozenset({"BUFFER_PG", "BUFFER_PROFILE", "BUFFER_POOL"}),
+    "marks": frozenset({"WRED_PROFILE", "QUEUE"}),
+    "schedule": frozenset({"SCHEDULER", "QUEUE"}),
+    "watchdog": frozenset({"PFC_WD"}),
+    "tenancy": frozenset({"VRF", "VXLAN_TUNNEL", "VXLAN_TUNNEL_MAP", "VLAN_MEMBER"}),
+    "routing": frozenset({"BGP_NEIGHBOR", "BGP_GLOBALS"}),
+    "filters": frozenset({"ACL_TABLE"}),
+    "mirrors": frozenset({"MIRROR_SESSION", "SFLOW"}),
+    "hash": frozenset({"SWITCH_HASH"}),
+}
+"""Tables that say something of each matter."""
+WHOLE = frozenset({
+    "INTERFACE", "LOOPBACK_INTERFACE", "VLAN", "BGP_NEIGHBOR", "FEATURE", "MGMT_INTERFACE", "MGMT_PORT", "CRM",
+    "FLEX_COUNTER_TABLE", "SYSLOG_SERVER", "NTP_SERVER",
+})  # fmt: skip
+"""Tables of which a running switch has some; a file of ports without any of them is an excerpt."""
+_KEY = re.compile(rb'"([A-Z][A-Z0-9_]{2,60})(?:[|:][^"]{0,200})?"\s*:')
+_TABLES = frozenset(READ) | SKIPPED | frozenset(table for tables in OTHERS.values() for table in tables)
+_MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "traditional": "traditional"}
+
+
+def recognise(name: str, head: bytes) -> str | None:
+    """Name the form of a file: CONFIG_DB by its name or by a table in it."""
+    if re.search(r"config_db[0-9]*\.json$", name):
+        return FORM
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in {b"{", b"["}:
+        return None
+    found = any(match[1].decode() in _TABLES for match in _KEY.finditer(head))
+    return FORM if found else None
+
+
+def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
+    """Read files of any number of switches."""
+    read = [read_config_db(data, name) for name, data in files]
+    devices = [_read_switch(name, units) for name, units in group_units(list_units(read)).items()]
+    devices += [
+        ObservedDevice(name_by_path(db.file), "unknown", NAME, (db.file,), problems=db.problems)
+        for db in read
+        if not db.scopes
+    ]
+    return tuple(devices)
+
+
+def list_units(read: Sequence[ConfigDb]) -> list[Unit]:
+    """List the switches and chips of the files; what holds for all chips of a switch stands with each."""
+    return [Unit(db, scope) for db in read for scope in db.scopes if scope.tables or len(db.scopes) == 1]
+
+
+def hold(name: str, units: list[Unit]) -> Switch:
+    """Put the tables of one switch together; the last of two rows of a key counts."""
+    log = ProblemLog(units[0].db.file)
+    switch = Switch(log)
+    names: set[str] = set()
+    for unit in units:
+        names |= set(unit.scope.tables) | set(unit.scope.skipped)
+        for table, rows in unit.scope.tables.items():
+            held = switch.tables.setdefault(table, {})
+            for key, row in rows.items():
+                new = Held(table, key, dict(row), unit.db, unit.scope)
+                if key in held and held[key].fields != new.fields:
+                    message = f"{table} {key} of {name} stands in {held[key].place()} too, and says something else"
+                    switch.blame("artifact.said-twice", message, new.place(), "", "warning")
+                held[key] = new
+    switch.is_excerpt = all(unit.db.form == "configlets" for unit in units)
+    switch.is_full = not switch.is_excerpt and {"DEVICE_METADATA", "PORT"} <= names and bool(names & WHOLE)
+    return switch
+
+
+def _read_switch(name: str, units: list[Unit]) -> ObservedDevice:
+    switch = hold(name, units)
+    ports = read_ports(switch)
+    sort_ports(switch, ports)
+    watchdog = watch_ports(switch, ports)
+    pools = read_pools(switch)
+    foreign = buffer_ports(switch, ports)
+    filters = read_filters(switch, ports)
+    metadata = switch.row("DEVICE_METADATA", "localhost")
+    lossless = next(iter(switch.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER").values()), None)
+    pattern = next(iter(switch.rows("LOSSLESS_TRAFFIC_PATTERN").values()), None)
+    hashing = switch.row("SWITCH_HASH", "GLOBAL")
+    fields = None if hashing is None else hashing.items("ecmp_hash")
+    vrfs, routers, tunnel, mirrors = read_vrfs(switch), read_routers(switch), read_tunnel(switch), read_mirrors(switch)
+    settings = _list_settings(switch)
+    return ObservedDevice(
+        name,
+        "switch",
+        NAME,
+        tuple(dict.fromkeys(unit.db.file for unit in units)),
+        platform=None if metadata is None else metadata.say("hwsku"),
+        buffer_model=None if metadata is None else switch.choice(metadata, "buffer_model", _MODELS),
+        ports=tuple(ports.values()),
+        pools=pools,
+        watchdog=watchdog,
+        over_subscribe_ratio=None if lossless is None else switch.number(lossless, "over_subscribe_ratio", 0, 1000),
+        lossless_mtu=None if pattern is None else switch.number(pattern, "mtu", 64, 10240),
+        small_packet_percent=None if pattern is None else switch.number(pattern, "small_packet_percentage", 0, 100),
+        hash_fields=Said(fields, hashing.place("ecmp_hash")) if hashing is not None and fields else None,
+        vrfs=vrfs,
+        routers=routers,
+        tunnel=tunnel,
+        filters=filters,
+        mirrors=mirrors,
+        settings=settings,
+        unread=_list_unread(switch, units, foreign),
+        covers=_list_covered(switch, metadata),
+        problems=_collect(switch, units),
+    )
+
+
+def _list_settings(switch: Switch) -> tuple[ObservedSetting, ...]:
+    """List what packet trimming does, which no other field says."""
+    row = switch.row("SWITCH_TRIMMING", "GLOBAL")
+    if row is None:
+        return ()
+    return tuple(
+        ObservedSetting(f"SWITCH_TRIMMING.{name}", said) for name in row.fields if (said := row.say(name)) is not None
+    )
+
+
+def _list_covered(switch: Switch, metadata: Held | None) -> frozenset[str]:
+    covered = {matter for matter, tables in FAMILIES.items() if switch.is_full or tables & set(switch.tables)}
+    mode = None if metadata is None else metadata.text("docker_routing_config_mode")
+    # In these modes FRR has a file of its own, and the rows of CONFIG_DB do nothing. sonic-device_metadata.yang
+    if mode is not None and mode.startswith("split"):
+        covered.discard("routing")
+    return frozenset(covered)
+
+
+def _list_unread(switch: Switch, units: list[Unit], foreign: int) -> tuple[tuple[str, int], ...]:
+    found: dict[str, int] = {}
+    for unit in units:
+        for table, count in (*unit.scope.skipped.items(), *unit.scope.unknown.items()):
+            found[table] = found.get(table, 0) + count
+    for table, rows in switch.tables.items():
+        if table not in switch.used:
+            found[table] = found.get(table, 0) + len(rows)
+    if foreign:
+        found["queues of other cards"] = foreign
+    return tuple(sorted(found.items()))
+
+
+def _collect(switch: Switch, units: list[Unit]) -> tuple[Problem, ...]:
+    """Join the problems of the files and of the switch, in the order of files and lines."""
+    dbs = {unit.db.file: unit.db for unit in units}
+    order = {file: place for place, file in enumerate(dbs)}
+    everything = [problem for db in dbs.values() for problem in db.problems] + list(switch.log.close())
+    nowhere = Place("")
+    return tuple(
+        sorted(
+            everything,
+            key=lambda problem: (
+                order.get((problem.where or nowhere).file, 0),
+                (problem.where or nowhere).line or 2**31,
+            ),
+        )
+    )
