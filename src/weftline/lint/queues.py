@@ -209,7 +209,5 @@ RULES = (
     Rule("queue.marks-late", "warning", _judge_late, "SIGCOMM 2015 (DCQCN), section 4: marks before pauses"),
     Rule("queue.starves", "warning", _judge_share, "control and storage must be served under full load"),
     Rule("queue.notifications", "warning", _judge_notify, "SIGCOMM 2015 (DCQCN): notifications go first"),
-    Rule(
-        "queue.marks-differ", "warning", _judge_uneven, "SIGCOMM 2016, section 6: drift of a switch model's defaults"
-    ),
+    Rule("queue.marks-differ", "warning", _judge_uneven, "SIGCOMM 2016, section 6: drift of a switch model's defaults"),
 )

@@ -140,6 +140,7 @@ class PlatformPart(Section):
     has_routing: bool | None = Field(default=None, description="BGP with equal paths.")
     has_pauses: bool | None = Field(default=None, description="Priority flow control.")
     pause_priorities: tuple[Priority, ...] | None = Field(default=None, description="Priorities that can pause.")
+    groups: SmallCount | None = Field(default=None, description="Priority groups of a port.")
     has_marks: bool | None = Field(default=None, description="ECN marking with thresholds per queue.")
     has_dscp_map: bool | None = Field(default=None, description="A map of its own from DSCP to class.")
     schedules: tuple[Literal["strict", "weighted"], ...] | None = Field(default=None, description="Of queues.")

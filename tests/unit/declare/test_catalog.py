@@ -91,9 +91,15 @@ def test_every_switch_of_roce_has_a_chip_that_is_described() -> None:
     assert chips <= set(CATALOG.asics)
 
 
-def test_lanes_of_cages_are_each_there_once() -> None:
-    lanes = CATALOG.switches["7060X6-64PE"].cage_lanes
-    assert sorted(lanes) == list(range(1, 512, 8))
+@pytest.mark.parametrize("name", ["7060X6-64PE", "AS9736-64D"])
+def test_lanes_of_cages_are_each_there_once(name: str) -> None:
+    assert sorted(CATALOG.switches[name].cage_lanes) == list(range(1, 512, 8))
+
+
+def test_a_switch_of_roce_has_lanes_by_its_chip_or_by_its_cages_or_nobody_says() -> None:
+    for part in CATALOG.switches.values():
+        chip = CATALOG.asics.get(part.asic or "")
+        assert not (part.cage_lanes and chip and chip.has_sequential_lanes)
 
 
 def test_a_folder_of_ones_own_may_leave_out_chips_and_platforms(tmp_path: Path) -> None:
