@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from weftline.formats.config_text import MAX_DEPTH, ConfigText, TreeBuilder, split_lines
 from weftline.formats.text import ProblemLog
@@ -22,6 +23,8 @@ _MARKS = re.compile(
     rb"|\s*priority-flow-control )",
     re.MULTILINE | re.IGNORECASE,
 )
+_HEAD = 8_192
+_DEVICE = re.compile(rb"^!\s*device: (\S{1,80}) \((\S{1,60}), EOS-(\S{1,40})\)", re.MULTILINE)
 MAX_NAMES = 4_096
 """Numbers that one range may stand for: as many VLANs as there are."""
 
@@ -110,3 +113,22 @@ def _full_name(kind: str) -> str:
     if small.startswith("vx"):
         return f"Vxlan{kind.lstrip('VvXxLlAaNn')}"
     return next((full for short, full in _SHORT if small.startswith(short) and full.lower().startswith(small)), kind)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLine:
+    """What the head of a saved configuration says of the switch, and on which line."""
+
+    line: int
+    name: str
+    model: str
+    release: str
+
+
+def find_device(data: bytes) -> DeviceLine | None:
+    """Find the comment that names switch, model and release; None where the head has none."""
+    match = _DEVICE.search(data[:_HEAD])
+    if match is None:
+        return None
+    name, model, release = (part.decode("utf-8", "replace") for part in match.groups())
+    return DeviceLine(data.count(b"\n", 0, match.start()) + 1, name, model, release)

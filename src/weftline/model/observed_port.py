@@ -46,6 +46,8 @@ class ObservedQueue:
     schedule: Said[Literal["strict", "weighted"]] | None = None
     weight: Said[int] | None = None
     """Its share, in the unit of the device: weight or percent."""
+    is_guaranteed: Said[bool] | None = None
+    """Whether it has a rate of its own; EOS's watchdog watches no queue without one."""
     marks: ObservedMarks | None = None
     profile: Said[str] | None = None
     pool: Said[str] | None = None

@@ -41,3 +41,5 @@ class Vendor:
     """(file name, first 64 KiB) -> the name of the form of a file of this vendor; None where it is none."""
     configured: Callable[[Sequence[tuple[str, bytes]]], tuple[ObservedDevice, ...]] | None = None
     """What files that anybody wrote say, device by device: (name, bytes) of files that ``recognise`` took."""
+    unsaid: Callable[[str], bool] | None = None
+    """Whether no file of this vendor can say a fact, given its path; None where its files can say all."""

@@ -23,16 +23,35 @@ def check_files(
     What several vendors say of one device must agree. Costs about three times as long as rendering.
     """
     observed = [config for vendor in vendors for config in vendor.observe(artifacts)]
-    return tuple(islice(_list_differences(intents, observed), SHOWN))
+    return tuple(islice(_list_differences(intents, observed, vendors), SHOWN))
 
 
-def _list_differences(intents: Sequence[DeviceIntent], observed: Sequence[ObservedConfig]) -> Iterator[Problem]:
+def list_sayable(
+    intent: DeviceIntent, vendors: Sequence[Vendor], observed: Sequence[ObservedConfig]
+) -> dict[str, FactValue]:
+    """List the facts of an intent that at least one of the vendors that wrote files for the device can say."""
+    names = {config.vendor for config in observed if config.device == intent.device}
+    own = [vendor.unsaid for vendor in vendors if vendor.name in names]
+    facts = list_facts(intent)
+    if not own or any(unsaid is None for unsaid in own):
+        return facts
+    return {
+        path: value for path, value in facts.items() if not all(unsaid is not None and unsaid(path) for unsaid in own)
+    }
+
+
+def _list_differences(
+    intents: Sequence[DeviceIntent], observed: Sequence[ObservedConfig], vendors: Sequence[Vendor]
+) -> Iterator[Problem]:
     for config in observed:
         yield from config.problems
     said: dict[str, list[Fact]] = {}
     for config in observed:
         said.setdefault(config.device, []).extend(config.facts)
-    meant = {intent.device: list_facts(intent) for intent in intents}
+    by_device: dict[str, list[ObservedConfig]] = {}
+    for config in observed:
+        by_device.setdefault(config.device, []).append(config)
+    meant = {intent.device: list_sayable(intent, vendors, by_device.get(intent.device, ())) for intent in intents}
     for device in sorted(meant.keys() | said.keys()):
         yield from _compare_facts(device, meant.get(device, {}), said.get(device, ()))
 
