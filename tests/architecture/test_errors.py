@@ -16,9 +16,9 @@ FAMILIES = (
 )
 """Families of errors, and those of the rules of an audit and of lint."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
-NO_CODES = frozenset({"keys.roots", "routing.engine", "routing.lanes"})
+NO_CODES = frozenset({"buffers.model", "keys.roots", "routing.engine", "routing.lanes"})
 """Paths of facts and of declarations that look like codes."""
-FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt", ".topo", ".name")
+FILE_SUFFIXES = (".json", ".yaml", ".md", ".csv", ".html", ".txt", ".topo", ".name", ".conf")
 
 
 def find_codes() -> dict[str, str]:
