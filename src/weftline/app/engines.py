@@ -150,7 +150,7 @@ def judge_fabric(
     lab: Lab, fabric: Fabric, addresses: Addresses, wanted: Wanted, folder: Path, progress: Progress = silent
 ) -> Iterator[Judged]:
     """Try engines one after the other, in a folder that is gone afterwards; yields each verdict as it is there."""
-    assert lab.list_trials is not None and lab.try_engine is not None  # noqa: S101, PT018  (chosen for having them)
+    assert lab.list_trials and lab.try_engine and lab.driver  # noqa: S101, PT018  (chosen for having them)
     driver = DRIVERS[lab.driver]
     subnets = tuple(LabSubnet(f"subnet-{plane + 1}", plane, {}) for plane in range(max(fabric.planes, 1)))
     design = LabDesign("", fabric, addresses, subnets)
@@ -202,15 +202,17 @@ def _doubt(proof: Proof) -> Proof:
 
 
 def _choose_lab(technology: str) -> Lab:
-    labs = [lab for lab in LABS.values() if technology in lab.technologies and lab.try_engine and lab.list_trials]
+    fitting = [lab for lab in LABS.values() if technology in lab.technologies and lab.try_engine and lab.list_trials]
+    labs = [(lab, lab.driver) for lab in fitting if lab.driver]
     if not labs:
         raise CapabilityError(
             "capability.no-lab",
             f"no lab runs a manager with engines of its own over a fabric of technology {technology}",
             "weftline prove judges the declared engine",
         )
-    problems: Sequence[Problem] = (*labs[0].problems(), *DRIVERS[labs[0].driver].problems())
+    lab, driver = labs[0]
+    problems: Sequence[Problem] = (*lab.problems(), *DRIVERS[driver].problems())
     if problems:
         first = problems[0]
         raise ArtifactError(first.code, first.message, first.hint, problems=tuple(problems))
-    return labs[0]
+    return lab

@@ -20,7 +20,18 @@ from weftline.labs import LABS
 from weftline.model.artifact import ArtifactSet
 from weftline.model.driver import Readback
 from weftline.model.driver import Rendered as RenderedSubnet
-from weftline.model.lab import Injection, Lab, LabDesign, LabFault, LabProcess, LabStatus, LabSubnet, Takeover
+from weftline.model.intent import FactValue
+from weftline.model.lab import (
+    Injection,
+    Lab,
+    LabDesign,
+    LabDevice,
+    LabFault,
+    LabProcess,
+    LabStatus,
+    LabSubnet,
+    Takeover,
+)
 from weftline.model.observed import ObservedConfig
 from weftline.vendors import VENDORS
 
@@ -76,6 +87,12 @@ def bring_up(place: Path, name: str | None = None, progress: Progress = silent) 
         return Looked(proved, lab, None, (), (), {})
     design = replace(_design(proved.routed, artifacts, lab), secrets=read_secrets(checked))
     prepared = time.monotonic()
+    if lab.read_back is not None:
+        status = lab.up(design, lab_folder(place), progress)
+        started = time.monotonic()
+        readbacks = lab.read_back(design, lab_folder(place), progress)
+        seconds = {"prepare": prepared - begin, **status.seconds, "read-back": time.monotonic() - started}
+        return Looked(proved, lab, status, readbacks, (), seconds)
     # The files are read back from their text while the programs start, which is a wait for us.
     with ThreadPoolExecutor(max_workers=1) as pool:
         reading = pool.submit(_observe, lab, artifacts)
@@ -97,19 +114,28 @@ def verify(place: Path, progress: Progress = silent) -> Looked:
     lab = choose_lab(check(place), None)
     status = lab.verify(folder)
     proved = run_to_proofs(place, progress)
+    drift = () if status.of == proved.routed.routes.digest else (_drift(),)
+    if lab.read_back is not None:
+        design = _design(proved.routed, _render_unproved(proved, progress), lab)
+        begin = time.monotonic()
+        readbacks = lab.read_back(design, folder, progress)
+        return Looked(proved, lab, status, readbacks, drift, {"read-back": time.monotonic() - begin})
     repaired = list_repaired(folder, proved.routed)
     progress("waiting for the manager", None)
-    lab.settle(folder, SETTLE_S)
+    _settle(lab, folder)
     begin = time.monotonic()
     looked = _look(lab, status, proved, repaired, progress)
     for _ in range(MOST_READS - 1):
         waited = time.monotonic()
-        if looked.is_equal or (lab.settle(folder, SETTLE_S) and time.monotonic() - waited < SETTLED_S):
+        if looked.is_equal or (_settle(lab, folder) and time.monotonic() - waited < SETTLED_S):
             break  # nothing happened meanwhile, so nothing else would be read
         begin = time.monotonic()
         looked = _look(lab, status, proved, repaired, progress)
-    drift = () if status.of == proved.routed.routes.digest else (_drift(),)
     return replace(looked, drift=drift, seconds={"read-back": time.monotonic() - begin})
+
+
+def _settle(lab: Lab, folder: Path) -> bool:
+    return lab.settle is None or lab.settle(folder, SETTLE_S)
 
 
 def _look(lab: Lab, status: LabStatus, proved: Proved, repaired: tuple[Repaired, ...], progress: Progress) -> Looked:
@@ -164,8 +190,16 @@ def heal(place: Path) -> tuple[LabFault, ...]:
 def kill_master(place: Path) -> tuple[Takeover, ...]:
     """Kill the manager that is the master in each subnet of a lab, and wait for the one that takes over."""
     lab = choose_lab(check(place), None)
+    if lab.kill_master is None:
+        raise lacks_manager(lab)
     lab.verify(lab_folder(place))
     return lab.kill_master(lab_folder(place))
+
+
+def lacks_manager(lab: Lab) -> CapabilityError:
+    """Say that what runs in a lab needs no manager."""
+    message = f"the lab {lab.name} runs devices that route by themselves: there is no manager"
+    return CapabilityError("capability.no-manager", message, "weftline lab break disturbs it")
 
 
 def take_down(place: Path) -> tuple[LabProcess, ...]:
@@ -215,7 +249,7 @@ def choose_lab(checked: Checked, name: str | None) -> Lab:
 
 
 def _check_programs(lab: Lab) -> None:
-    problems = (*lab.problems(), *DRIVERS[lab.driver].problems())
+    problems = (*lab.problems(), *(() if lab.driver is None else DRIVERS[lab.driver].problems()))
     if problems:
         first = problems[0]
         raise ArtifactError(first.code, first.message, first.hint, problems=problems)
@@ -223,11 +257,33 @@ def _check_programs(lab: Lab) -> None:
 
 def _design(routed: Routed, artifacts: ArtifactSet, lab: Lab) -> LabDesign:
     files: dict[str, dict[str, bytes]] = {}
+    if lab.driver is None:
+        return LabDesign(
+            routed.routes.digest,
+            routed.built.fabric,
+            routed.addresses,
+            (),
+            devices=_list_devices(routed, artifacts),
+            routes=routed.routes,
+        )
     for artifact in artifacts.artifacts:
         if artifact.vendor == lab.driver:
             files.setdefault(artifact.device, {})[artifact.path.rpartition("/")[2]] = artifact.content
     subnets = tuple(LabSubnet(name, plane, files[name]) for plane, name in enumerate(sorted(files, key=_number)))
     return LabDesign(routed.routes.digest, routed.built.fabric, routed.addresses, subnets)
+
+
+def _list_devices(routed: Routed, artifacts: ArtifactSet) -> tuple[LabDevice, ...]:
+    """List every switch and host with its files and with what they say."""
+    files: dict[str, dict[str, bytes]] = {}
+    facts: dict[str, dict[str, FactValue]] = {}
+    for artifact in artifacts.artifacts:
+        if artifact.device:
+            files.setdefault(artifact.device, {})[artifact.path.rpartition("/")[2]] = artifact.content
+    for name in routed.built.checked.technology.design.vendors:
+        for config in VENDORS[name].observe(artifacts):
+            facts.setdefault(config.device, {}).update(config.values)
+    return tuple(LabDevice(name, files[name], facts.get(name, {})) for name in sorted(files))
 
 
 def _number(name: str) -> int:
@@ -236,6 +292,8 @@ def _number(name: str) -> int:
 
 def _observe(lab: Lab, artifacts: ArtifactSet) -> dict[str, ObservedConfig]:
     """Read what the rendered files of each subnet say."""
+    if lab.driver is None:
+        return {}
     own = ArtifactSet(artifacts.of, tuple(item for item in artifacts.artifacts if item.vendor == lab.driver))
     return {config.device: config for config in VENDORS[lab.driver].observe(own)}
 
@@ -244,6 +302,8 @@ def _read_back(
     lab: Lab, status: LabStatus, design: LabDesign, configs: Mapping[str, ObservedConfig], progress: Progress
 ) -> tuple[Readback, ...]:
     """Read every subnet and hold it against what its rendered files say."""
+    if lab.driver is None:
+        return ()
     driver = DRIVERS[lab.driver]
     found: list[Readback] = []
     subnets = {subnet.name: subnet for subnet in design.subnets}

@@ -193,6 +193,9 @@ def open_subnets(lab: Lab, status: LabStatus, routed: Routed, folder: Path) -> t
         CapabilityError: ``capability.no-watch`` where its driver or vendor cannot.
         ArtifactError: ``artifact.busy`` when another command keeps the lab.
     """
+    if lab.driver is None or lab.attend is None:
+        message = f"what runs in the lab {lab.name} routes by itself, so there are no tables to send"
+        raise CapabilityError("capability.no-watch", message, "weftline lab verify holds it against the declaration")
     driver, vendor = DRIVERS[lab.driver], VENDORS[lab.driver]
     if driver.watch is None or vendor.tables is None:
         raise CapabilityError("capability.no-watch", f"lab {lab.name} cannot be kept", "choose lab ibsim")

@@ -84,6 +84,9 @@ def keep(
 def break_(
     place: Place,
     subject: Annotated[str, typer.Argument(metavar="LINK|SWITCH|HOST", help="What loses its cables.")],
+    silent: Annotated[
+        bool, typer.Option("--silent", help="Lose every packet, and let the link look up (lab netns only).")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -91,7 +94,8 @@ def break_(
     """Take a link, a switch or a host out of the running fabric."""
     from weftline.model.lab import Injection
 
-    return _disturb(place, Injection("break", (subject,)), as_json=as_json, quiet=quiet, no_color=no_color)
+    injection = Injection("break", (subject,), is_silent=silent)
+    return _disturb(place, injection, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def miscable(

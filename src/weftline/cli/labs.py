@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,11 @@ KINDS = {
     "arbitration": "arbitration tables",
     "manager": "managers",
     "silence": "questions without an answer",
+    "session": "sessions",
+    "route": "routes",
+    "kernel": "kernel routes",
+    "pair": "pairs within a tenant",
+    "apart": "pairs across tenants",
 }
 
 
@@ -56,7 +62,7 @@ def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -
     print_warnings((*looked.drift, *looked.status.problems))
     rows: dict[str, object] = {"lab": f"{looked.lab.name} in {looked.status.folder}"}
     if not quiet:
-        rows["programs"] = ", ".join(f"{one.name} {one.pid}" for one in looked.status.processes)
+        rows["programs"] = list_programs(looked.status.processes)
         rows["seconds"] = ", ".join(f"{name} {value:.2f}" for name, value in looked.seconds.items())
     if looked.status.faults:
         rows["faults"] = ", ".join(f"{fault.kind} {fault.subject}" for fault in looked.status.faults)
@@ -66,6 +72,13 @@ def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -
     if not looked.is_equal:
         console.print("next: the lab stands as it is; weftline lab up starts it anew, weftline lab down stops it")
     return status
+
+
+def list_programs(programs: tuple[LabProcess, ...]) -> str:
+    """Name programs with their numbers; many are counted by name."""
+    if len(programs) <= MAX_SHOWN:
+        return ", ".join(f"{one.name} {one.pid}" for one in programs)
+    return ", ".join(f"{many} {name}" for name, many in sorted(Counter(one.name for one in programs).items()))
 
 
 def _list_findings(looked: Looked) -> Iterator[str]:
@@ -139,6 +152,6 @@ def show_stopped(processes: tuple[LabProcess, ...], *, as_json: bool, quiet: boo
         stopped = [{**view_process(one), "running": False} for one in processes]
         print_json({"schema": "weftline/lab-down/1", "stopped": stopped})
     elif not quiet:
-        words = ", ".join(f"{one.name} {one.pid}" for one in processes)
+        words = list_programs(processes)
         make_console(no_color=no_color).print(f"stopped {words}" if words else "no lab was running")
     return EXIT_DONE

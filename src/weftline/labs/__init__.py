@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from weftline.labs.ibsim import IBSIM
+from weftline.labs.netns import NETNS
 from weftline.model.lab import Lab
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (IBSIM,)}
+LABS: dict[str, Lab] = {lab.name: lab for lab in (IBSIM, NETNS)}
 
 __all__ = ["LABS"]

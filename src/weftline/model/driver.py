@@ -13,7 +13,12 @@ from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric
 from weftline.model.observed import ObservedConfig
 
-StateKind = Literal["node", "link", "address", "entry", "keys", "lanes", "arbitration", "manager", "silence"]
+StateKind = Literal[
+    "node", "link", "address", "entry", "keys", "lanes", "arbitration", "manager", "silence",
+    "session", "route", "kernel", "pair", "apart",
+]  # fmt: skip
+"""What is compared. ``route`` is what a routing daemon chose, ``kernel`` what it got into the kernel; ``pair`` two
+endpoints that must reach each other, ``apart`` two that must not."""
 
 
 @dataclass(frozen=True, slots=True)

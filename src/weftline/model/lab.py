@@ -9,8 +9,10 @@ from typing import Literal, Protocol
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
-from weftline.model.driver import Access, SubnetState
+from weftline.model.driver import Access, Readback, SubnetState
 from weftline.model.fabric import Fabric
+from weftline.model.intent import FactValue
+from weftline.model.routes import Routes
 from weftline.model.secret import Secret
 
 Progress = Callable[[str, float | None], None]
@@ -27,6 +29,15 @@ class LabSubnet:
 
 
 @dataclass(frozen=True, slots=True)
+class LabDevice:
+    """One switch or host to run: its rendered files by name, and what they say by path."""
+
+    name: str
+    files: Mapping[str, bytes]
+    facts: Mapping[str, FactValue]
+
+
+@dataclass(frozen=True, slots=True)
 class LabDesign:
     """A fabric with everything that a lab needs to run it."""
 
@@ -37,6 +48,10 @@ class LabDesign:
     subnets: tuple[LabSubnet, ...]
     secrets: tuple[Secret, ...] = ()
     """Management keys that are filled into the files where they run, and stand nowhere else."""
+    devices: tuple[LabDevice, ...] = ()
+    """Every switch and host, where the lab reads the fabric itself; nothing where a driver does."""
+    routes: Routes | None = None
+    """What the devices should come to forward by themselves; None where their tables are in the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,8 @@ class Injection:
     subjects: tuple[str, ...]
     counter: str = ""
     value: int = 0
+    is_silent: bool = False
+    """Whether packets are lost while the link still looks up."""
 
 
 EngineOutcome = Literal["ran", "fell-back", "no-tables", "late"]
@@ -182,8 +199,8 @@ class Lab:
     name: str
     technologies: tuple[str, ...]
     """What it can run."""
-    driver: str
-    """Name in the table of drivers: what reads the fabric that it runs."""
+    driver: str | None
+    """Name in the table of drivers: what reads the fabric that it runs; None where the lab reads it itself."""
     problems: Callable[[], tuple[Problem, ...]]
     """What is missing on this machine, each with the command that installs it."""
     up: Callable[[LabDesign, Path, Progress], LabStatus]
@@ -192,12 +209,14 @@ class Lab:
     inject: Callable[[LabDesign, Path, Injection], LabFault]
     heal: Callable[[Path], tuple[LabFault, ...]]
     down: Callable[[Path], tuple[LabProcess, ...]]
-    attend: Callable[[Path], tuple[Manager, ...]]
-    """The managers of a lab that is up, in the order of its subnets."""
-    kill_master: Callable[[Path], tuple[Takeover, ...]]
+    attend: Callable[[Path], tuple[Manager, ...]] | None = None
+    """The managers of a lab that is up, in the order of its subnets; None where devices need none."""
+    kill_master: Callable[[Path], tuple[Takeover, ...]] | None = None
     """Kill the manager that is the master, and wait until another takes over."""
-    settle: Callable[[Path, float], bool]
+    settle: Callable[[Path, float], bool] | None = None
     """(folder, limit in seconds): wait until no manager sweeps; False when one still does."""
+    read_back: Callable[[LabDesign, Path, Progress], tuple[Readback, ...]] | None = None
+    """Hold what runs against what was rendered, where no driver does."""
     list_trials: Callable[[LabDesign, Sequence[str], float, bool], tuple[EngineTrial, ...]] | None = None
     """(design, labels, limit in seconds, with lanes) -> the engines of the manager's own to try."""
     try_engine: Callable[[LabDesign, EngineTrial, Path, Read, Progress], EngineRun] | None = None

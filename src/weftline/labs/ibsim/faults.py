@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from weftline.errors import EnactError, SpecError, UsageError
+from weftline.errors import EnactError, UsageError
 from weftline.kernels.column import NIL
 from weftline.labs import holding
+from weftline.labs.finding import find_link, find_lit_ports
 from weftline.labs.ibsim import seats, settling, simulator, state
 from weftline.labs.ibsim.topology import list_parts, name_place
 from weftline.model.fabric import Fabric, NodeKind
@@ -32,8 +33,12 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
 
     Raises:
         SpecError: ``spec.unknown-device`` when a name is not in the fabric or has no cable.
-        UsageError: ``usage.counter`` when a counter or its value does not exist.
+        UsageError: ``usage.fault`` for one that it cannot show, ``usage.counter`` when a counter or its value does not
+            exist.
     """
+    if injection.is_silent:
+        message = "ibsim has no link that loses packets and looks up"
+        raise UsageError("usage.fault", message, "leave --silent out")
     with holding.held(folder):
         note = state.read(folder)
         names = {(record.plane, record.part): record.name for record in note.subnets}
@@ -91,11 +96,11 @@ def _plan(design: LabDesign, injection: Injection) -> Steps:
             for port in ports
         ]
     if injection.kind == "miscable":
-        first, second = (_find_link(fabric, name) for name in injection.subjects)
+        first, second = (find_link(fabric, name) for name in injection.subjects)
         if _subnet(fabric, first) != _subnet(fabric, second):
             raise UsageError("usage.counter", "the two links are in different subnets", "give links of one subnet")
         return _swap(design, first, second)
-    port = _find_link(fabric, injection.subjects[0])
+    port = find_link(fabric, injection.subjects[0])
     name, value = injection.counter, injection.value
     if name not in COUNTERS or not 0 <= value < 2 ** BITS[name]:
         known = ", ".join(f"{counter} (to {2**bits - 1:,})" for counter, bits in BITS.items())
@@ -116,34 +121,6 @@ def _swap(design: LabDesign, first: int, second: int) -> Steps:
         (subnet, f"Link {a} {d}", f"Unlink {a}"),
         (subnet, f"Link {b} {c}", f"Unlink {b}"),
     ]
-
-
-def find_lit_ports(fabric: Fabric, name: str) -> list[int]:
-    """Find the ports with a cable that a name means: one of a link or a port, all of a switch or host."""
-    if name in fabric.node_name:
-        node = fabric.node_name.index(name)
-        ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
-        lit = [port for port in ports if int(fabric.port_peer[port]) != NIL]
-        if lit:
-            return lit
-    return [_find_link(fabric, name)]
-
-
-def _find_link(fabric: Fabric, name: str) -> int:
-    """Find the port at the first end of a link, which may be named by one end alone."""
-    near, _, far = name.partition("~")
-    node_name = near.rpartition("/")[0]
-    if node_name in fabric.node_name:
-        node = fabric.node_name.index(node_name)
-        for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])):
-            peer = int(fabric.port_peer[port])
-            if fabric.port_name(port) == near and peer != NIL and far in {"", fabric.port_name(peer)}:
-                return port
-    raise SpecError(
-        "spec.unknown-device",
-        f"{name[:80]!r} names no switch, host or link with a cable in this fabric",
-        "names are as in weftline cables: leaf-003, host-0001, leaf-003/33~spine-01/9",
-    )
 
 
 def _subnet(fabric: Fabric, port: int) -> tuple[int, int]:

@@ -1,0 +1,134 @@
+"""What should come to run in a lab: sessions from the rendered files, and routes from the proved ones."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.kernels.column import NIL
+from weftline.labs.netns.layout import Layout, list_endpoints
+from weftline.labs.netns.reading import Hops
+from weftline.model.fabric import NodeKind
+from weftline.model.lab import LabDesign
+from weftline.model.routes import Routes, local_delivery, no_route
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What one switch should hold."""
+
+    sessions: frozenset[str]
+    routes: Mapping[str, Hops]
+    """Interfaces by the network of the endpoints of another switch; nothing where the routes lead nowhere."""
+
+
+def list_expected(design: LabDesign, layout: Layout) -> dict[str, Expected]:
+    """Say what each switch should hold, by its name."""
+    routes = design.routes
+    assert routes is not None  # noqa: S101  (a lab that reads the fabric itself is given the routes)
+    networks = list_networks(design, layout)
+    facts = {device.name: device.facts for device in design.devices}
+    fabric = design.fabric
+    found: dict[str, Expected] = {}
+    nodes: list[int] = fabric.switch_node.tolist()
+    for row, node in enumerate(nodes):
+        own = facts.get(fabric.node_name[node], {})
+        ports = range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
+        sessions = {
+            layout.ends[port].interface
+            for port in ports
+            if port in layout.ends and f"ports.{int(fabric.port_number[port])}.neighbour_number" in own
+        }
+        hops = {
+            network: frozenset(layout.ends[port].interface for port in list_hops(routes, row, column))
+            for network, (owner, column) in networks.items()
+            if owner != node
+        }
+        found[fabric.node_name[node]] = Expected(frozenset(sessions), {name: h for name, h in hops.items() if h})
+    return found
+
+
+def list_networks(design: LabDesign, layout: Layout) -> dict[str, tuple[int, int]]:
+    """List the networks of endpoints that switches announce: the switch, and a destination of the routes in it."""
+    routes, fabric = design.routes, design.fabric
+    assert routes is not None  # noqa: S101
+    addresses = list_endpoints(design, layout)
+    columns = {port: place for place, port in enumerate(routes.destination_port.tolist()) if port != NIL}
+    found: dict[str, tuple[int, int]] = {}
+    for device in design.devices:
+        announced = device.facts.get("forwarding.exchange.announced", ())
+        if not isinstance(announced, tuple):
+            continue
+        node = layout.namespaces[device.name].node
+        peers = fabric.port_peer[int(fabric.port_ptr[node]) : int(fabric.port_ptr[node + 1])].tolist()
+        own = [port for port in peers if port in addresses and port in columns]
+        for network in announced:
+            block = ipaddress.IPv4Network(network)
+            inside = [port for port in own if ipaddress.IPv4Address(addresses[port]) in block]
+            if inside:
+                found[str(network)] = (node, columns[inside[0]])
+    return found
+
+
+def list_hops(routes: Routes, row: int, column: int) -> list[int]:
+    """List the ports by which a switch should forward to a destination."""
+    group = int(routes.group[row, column])
+    if group in {no_route(routes.group), local_delivery(routes.group)}:
+        return []
+    place = int(routes.group_ptr[row]) + group
+    return routes.member_port[int(routes.member_ptr[place]) : int(routes.member_ptr[place + 1])].tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of endpoints to try, as places in a list of ports."""
+
+    ports: tuple[int, ...]
+    together: tuple[tuple[int, int], ...]
+    """Endpoints that must reach each other: of one tenant, or of none, and joined by the routes."""
+    apart: tuple[tuple[int, int], ...]
+    """Endpoints of two tenants."""
+    total_together: int
+    total_apart: int
+
+
+def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
+    """Choose pairs to try: all of them, or evenly spread ones in which every endpoint sends and receives."""
+    routes, fabric = design.routes, design.fabric
+    assert routes is not None  # noqa: S101
+    addresses = list_endpoints(design, layout)
+    columns = {port: place for place, port in enumerate(routes.destination_port.tolist()) if port != NIL}
+    ports = [port for port in addresses if port in columns]
+    tenant = fabric.node_tenant[fabric.port_node[ports]]
+    switch = fabric.port_node[fabric.port_peer[ports]]
+    rows = fabric.switch_row[switch]
+    is_switched = fabric.node_kind[switch] == NodeKind.SWITCH
+    reaches = routes.group[rows][:, [columns[port] for port in ports]] != no_route(routes.group)
+    reaches &= is_switched[:, None]
+    np.fill_diagonal(reaches, val=False)
+    same = tenant[:, None] == tenant[None, :]
+    differ = ~same & (tenant[:, None] != NIL) & (tenant[None, :] != NIL)
+    together, apart = reaches & same, reaches & differ
+    return Pairs(
+        tuple(ports),
+        _sample(together, most),
+        _sample(apart, most),
+        int(together.sum()),
+        int(apart.sum()),
+    )
+
+
+def _sample(wanted: np.ndarray[tuple[int, int], np.dtype[np.bool_]], most: int) -> tuple[tuple[int, int], ...]:
+    """Take whole diagonals, evenly spread: in each of them every endpoint sends once and receives once."""
+    count = len(wanted)
+    step = max(1, -(-int(wanted.sum()) // most))
+    source = np.arange(count)
+    found: list[tuple[int, int]] = []
+    for shift in range(1, count, step):
+        target = (source + shift) % count
+        keep = wanted[source, target]
+        found += zip(source[keep].tolist(), target[keep].tolist(), strict=True)
+    return tuple(found)

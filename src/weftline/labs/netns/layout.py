@@ -1,0 +1,217 @@
+"""What a lab makes: a namespace per device, a pair of virtual ports per cable, and the programs of each switch."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from weftline.errors import CapabilityError, Problem
+from weftline.formats.config_db import Tables, read_tables
+from weftline.formats.ipv4 import format_ipv4
+from weftline.formats.lines import Reading
+from weftline.kernels.column import NIL
+from weftline.model.fabric import NodeKind
+from weftline.model.intent import FactValue
+from weftline.model.lab import LabDesign, LabDevice
+
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
+"""Names that the kernel takes for an interface: fewer than 16 bytes. linux/if.h, IFNAMSIZ."""
+MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
+FRAME_MTU = 9216
+MOST_RESOLVED = 128
+"""Links up to which neighbours find each other: the kernel keeps 512 of all namespaces together for longer than five
+seconds, and never more than 1,024 (net.ipv4.neigh.default.gc_thresh2 and 3), and each link has two. ip(7), arp(7)."""
+SWITCH_SETTINGS = {
+    # A router whose unnumbered sessions find each other at once, that hashes ports too, and leaves dead links out.
+    "net.ipv6.conf.all.accept_dad": "0",
+    "net.ipv6.conf.default.accept_dad": "0",
+    "net.ipv4.ip_forward": "1",
+    "net.ipv6.conf.all.forwarding": "1",
+    "net.ipv4.fib_multipath_hash_policy": "1",
+    "net.ipv4.conf.all.rp_filter": "0",
+    "net.ipv4.conf.default.rp_filter": "0",
+    "net.ipv4.conf.all.ignore_routes_with_linkdown": "1",
+    "net.ipv4.conf.default.ignore_routes_with_linkdown": "1",
+}
+HOST_SETTINGS = {"net.ipv6.conf.all.accept_dad": "0", "net.ipv6.conf.default.accept_dad": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """One end of a link: its namespace, its interface there, and its port of the fabric."""
+
+    namespace: str
+    interface: str
+    mtu: int
+    port: int
+    mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One cable."""
+
+    near: End
+    far: End
+
+
+@dataclass(slots=True)
+class Namespace:
+    """One device: what its kernel is told, and the commands of ``ip`` that run in it."""
+
+    name: str
+    device: str
+    node: int
+    is_switch: bool
+    settings: dict[str, str] = field(default_factory=dict[str, str])
+    commands: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Everything that stands in a lab."""
+
+    namespaces: Mapping[str, Namespace]
+    """By the name of the device."""
+    links: tuple[Link, ...]
+    ends: Mapping[int, End]
+    """By port of the fabric."""
+
+
+def lay_out(design: LabDesign) -> Layout:
+    """Say what to make of a design.
+
+    Raises:
+        CapabilityError: ``capability.lab-files`` when the rendered files do not name the interface of a port.
+    """
+    devices = {device.name: device for device in design.devices}
+    fabric = design.fabric
+    namespaces: dict[str, Namespace] = {}
+    ends: dict[int, End] = {}
+    for node, name in enumerate(fabric.node_name):
+        is_switch = fabric.node_kind[node] == NodeKind.SWITCH
+        plain = name if PLAIN.fullmatch(name) else f"device-{node}"
+        one = Namespace(plain, name, node, is_switch, dict(SWITCH_SETTINGS if is_switch else HOST_SETTINGS))
+        namespaces[name] = one
+        one.commands.append("link set dev lo up")
+        device = devices.get(name, LabDevice(name, {}, {}))
+        names = _name_switch_ports(device) if is_switch else {}
+        for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])):
+            if fabric.port_peer[port] != NIL:
+                ends[port] = _make_end(design, device, one, port, names)
+                one.commands.append(f"link set dev {ends[port].interface} up")
+        (_address_switch if is_switch else _address_host)(design, device, one, ends)
+    links = [
+        Link(ends[port], ends[peer])
+        for port, peer in enumerate(fabric.port_peer.tolist())
+        if peer != NIL and port < peer
+    ]
+    if len(links) > MOST_RESOLVED:
+        _name_neighbours(design, namespaces, links)
+    return Layout(namespaces, tuple(links), ends)
+
+
+def _make_end(design: LabDesign, device: LabDevice, one: Namespace, port: int, names: Mapping[str, str]) -> End:
+    fabric = design.fabric
+    number = int(fabric.port_number[port])
+    if one.is_switch:
+        name = names.get(fabric.port_name(int(fabric.port_peer[port])), "")
+    else:
+        name = _word(device.facts, f"host.nics.{number}.device") or f"nic{number}"
+    if not INTERFACE.fullmatch(name):
+        raise CapabilityError(
+            "capability.lab-files",
+            f"the rendered files of {one.device} name no interface that leads to "
+            f"{fabric.port_name(int(fabric.port_peer[port]))}",
+            "the lab runs what render writes: a config_db.json with a description per port",
+        )
+    mtu = device.facts.get(f"ports.{number}.mtu", FRAME_MTU)
+    own = _word(device.facts, f"host.nics.{number}.port_id")
+    mac = own if MAC.fullmatch(own) else "02:57:" + port.to_bytes(4, "big").hex(":")
+    return End(one.name, name, mtu if isinstance(mtu, int) else FRAME_MTU, port, mac)
+
+
+def _name_neighbours(design: LabDesign, namespaces: Mapping[str, Namespace], links: list[Link]) -> None:
+    """Write down who stands at the far end of each link, which need not be asked for then."""
+    spaces = {one.name: one for one in namespaces.values()}
+    own = design.addresses.port_address
+    for link in links:
+        for near, far in ((link.near, link.far), (link.far, link.near)):
+            address = int(own[far.port])
+            name = format_ipv4(address) if address >= 0 else link_local(far.mac)
+            words = f"neigh replace {name} lladdr {far.mac} dev {near.interface} nud permanent"
+            spaces[near.namespace].commands.append(words)
+
+
+def link_local(mac: str) -> str:
+    """Make the address that the kernel gives an interface by itself. RFC 4291, appendix A."""
+    raw = bytes.fromhex(mac.replace(":", ""))
+    value = bytes([raw[0] ^ 2, *raw[1:3], 0xFF, 0xFE, *raw[3:]])
+    return str(ipaddress.IPv6Address(bytes([0xFE, 0x80]) + bytes(6) + value))
+
+
+def read_switch(device: LabDevice) -> Tables:
+    """Read the tables of a switch from its rendered file."""
+    problems: list[Problem] = []
+    reading = Reading(f"switches/{device.name}/config_db.json", problems)
+    return read_tables(device.files.get("config_db.json", b"{}"), reading)
+
+
+def _name_switch_ports(device: LabDevice) -> dict[str, str]:
+    """Find the interface of a switch by what it leads to, as its own file says."""
+    rows = read_switch(device).get("PORT", {})
+    return {row["description"]: name for name, row in rows.items() if "description" in row}
+
+
+def _address_switch(design: LabDesign, device: LabDevice, one: Namespace, ends: Mapping[int, End]) -> None:
+    tables = read_switch(device)
+    for key in tables.get("LOOPBACK_INTERFACE", {}):
+        _, _, address = key.partition("|")
+        if address:
+            one.commands.append(f"address add {address} dev lo")
+    known = {end.interface for end in ends.values() if end.namespace == one.name}
+    for key in tables.get("INTERFACE", {}):
+        interface, _, address = key.partition("|")
+        if address and interface in known:
+            one.commands.append(f"address add {address} dev {interface}")
+    assert design.fabric.node_name[one.node] == device.name  # noqa: S101
+
+
+def _address_host(design: LabDesign, device: LabDevice, one: Namespace, ends: Mapping[int, End]) -> None:
+    """Give each NIC its address, and a route of its own for what leaves from it, as the host's script does."""
+    fabric, facts = design.fabric, device.facts
+    for path, value in facts.items():
+        if path.startswith("host.settings.") and path.endswith(".value"):
+            one.settings[path.removeprefix("host.settings.").removesuffix(".value")] = str(value)
+    for port in range(int(fabric.port_ptr[one.node]), int(fabric.port_ptr[one.node + 1])):
+        if port not in ends:
+            continue
+        number, interface = int(fabric.port_number[port]), ends[port].interface
+        own = int(design.addresses.port_address[port])
+        address = _word(facts, f"ports.{number}.address") or (f"{format_ipv4(own)}/31" if own >= 0 else "")
+        gateway = _word(facts, f"host.nics.{number}.gateway") or (format_ipv4(own - 1) if own >= 0 else "")
+        table = facts.get(f"host.nics.{number}.route_table", 100 + number)
+        if address:
+            one.commands += [
+                f"address add {address} dev {interface}",
+                f"route add default via {gateway} dev {interface} table {table}",
+                f"rule add from {address.partition('/')[0]} table {table}",
+            ]
+
+
+def _word(facts: Mapping[str, FactValue], path: str) -> str:
+    value = facts.get(path)
+    return value if isinstance(value, str) else ""
+
+
+def list_endpoints(design: LabDesign, layout: Layout) -> dict[int, str]:
+    """List the addresses of the endpoints with a cable, by port."""
+    own = design.addresses.port_address
+    return {
+        port: format_ipv4(int(own[port]))
+        for port in design.fabric.endpoint_port.tolist()
+        if port in layout.ends and own[port] >= 0
+    }

@@ -1,0 +1,153 @@
+"""What runs in a lab held against what was rendered: sessions, routes in FRR and in the kernel, and real packets."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from weftline.errors import SourceError
+from weftline.labs import holding
+from weftline.labs.netns import entering
+from weftline.labs.netns.entering import World
+from weftline.labs.netns.expecting import Expected, Pairs, choose_pairs, list_expected
+from weftline.labs.netns.layout import Layout, lay_out, list_endpoints
+from weftline.labs.netns.reading import Hops, SwitchState, read_switches
+from weftline.model.driver import MAX_LISTED, Readback, StateDifference, StateKind
+from weftline.model.lab import LabDesign, Progress
+
+PROBER = Path(__file__).with_name("prober.py")
+SETTLE_S = 20.0
+SETTLE_S_PER_SWITCH = 0.5
+LOOK_AGAIN_S = 0.3
+QUIET_S = 4.0
+"""Time without a change after which a fabric that still differs counts as settled: sessions retry every second."""
+MOST_PAIRS = 50_000
+"""Pairs of each kind that are tried; of a larger fabric evenly spread ones are."""
+UP = "Established"
+
+
+def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Readback, ...]:
+    """Wait until nothing moves any more, then compare all of it and send packets."""
+    layout = lay_out(design)
+    with holding.held(folder):
+        world = entering.find_world(folder)
+    expected = list_expected(design, layout)
+    states = settle(world, layout, expected, progress, QUIET_S)
+    pairs = choose_pairs(design, layout, MOST_PAIRS)
+    answer = _probe(design, layout, world, pairs, progress)
+    compared: dict[StateKind, int] = {
+        "session": sum(len(one.sessions) for one in expected.values()),
+        "route": sum(len(one.routes) for one in expected.values()),
+        "kernel": sum(len(one.routes) for one in expected.values()),
+        "pair": len(pairs.together),
+    }
+    if pairs.total_apart:
+        compared["apart"] = len(pairs.apart)
+    found = [*_compare_switches(expected, states), *_compare_pairs(design, layout, pairs, answer)]
+    differing: dict[StateKind, int] = {
+        kind: many for kind in compared if (many := sum(one.kind == kind for one in found))
+    }
+    listed = tuple(one for kind in compared for one in [d for d in found if d.kind == kind][:MAX_LISTED])
+    return (Readback(design.fabric.name, compared, differing, listed, tuple(_list_notes(pairs))),)
+
+
+def _list_notes(pairs: Pairs) -> Iterator[str]:
+    if len(pairs.together) < pairs.total_together:
+        yield f"{len(pairs.together):,} of {pairs.total_together:,} pairs within tenants were tried, evenly spread"
+    if len(pairs.apart) < pairs.total_apart:
+        yield f"{len(pairs.apart):,} of {pairs.total_apart:,} pairs across tenants were tried, evenly spread"
+
+
+def settle(
+    world: World, layout: Layout, expected: Mapping[str, Expected], progress: Progress, quiet_s: float
+) -> dict[str, SwitchState]:
+    """Read the switches until they are as expected, have not changed for a while, or the time is over."""
+    spaces = {name: space.name for name, space in layout.namespaces.items() if space.is_switch}
+    changed = time.monotonic()
+    end = changed + SETTLE_S + SETTLE_S_PER_SWITCH * len(spaces)
+    states: dict[str, SwitchState] = {}
+    while True:
+        earlier = states
+        states = {**states, **read_switches(world, {name: spaces[name] for name in _list_unlike(expected, states)})}
+        left = _list_unlike(expected, states)
+        progress("waiting for the routes", 1 - len(left) / max(len(spaces), 1))
+        now = time.monotonic()
+        changed = changed if states == earlier else now
+        if not left or now - changed > quiet_s or now > end:
+            return read_switches(world, spaces)  # all at one time
+        time.sleep(LOOK_AGAIN_S)
+
+
+def _list_unlike(expected: Mapping[str, Expected], states: Mapping[str, SwitchState]) -> list[str]:
+    return [
+        name
+        for name, one in expected.items()
+        if name not in states or next(_compare_switches({name: one}, states), None) is not None
+    ]
+
+
+def _compare_switches(expected: Mapping[str, Expected], states: Mapping[str, SwitchState]) -> Iterator[StateDifference]:
+    for name, one in expected.items():
+        state = states[name]
+        for interface in sorted(one.sessions):
+            running = state.sessions.get(interface, "none")
+            if running != UP:
+                yield StateDifference("session", f"{name} {interface}", UP, running)
+        for interface in sorted(state.sessions.keys() - one.sessions):
+            yield StateDifference("session", f"{name} {interface}", "none", state.sessions[interface])
+        for network, hops in sorted(one.routes.items()):
+            for kind, held in (("route", state.routes), ("kernel", state.kernel)):
+                running = held.get(network, frozenset())
+                if running != hops:
+                    yield StateDifference(cast("StateKind", kind), f"{name} {network}", _write(hops), _write(running))
+
+
+def _write(hops: Hops) -> str:
+    return f"{len(hops)} ways ({', '.join(sorted(hops))})" if hops else "no way"
+
+
+def _probe(design: LabDesign, layout: Layout, world: World, pairs: Pairs, progress: Progress) -> dict[str, Any]:
+    """Send packets between all pairs from one process inside the lab."""
+    progress("sending packets", None)
+    addresses = list_endpoints(design, layout)
+    marks = {device.name: device.facts for device in design.devices}
+    order = {
+        "endpoints": [
+            {
+                "namespace": layout.ends[port].namespace,
+                "address": addresses[port],
+                "mtu": layout.ends[port].mtu,
+                "tos": _mark_of(design, marks, port),
+            }
+            for port in pairs.ports
+        ],
+        "together": pairs.together,
+        "apart": pairs.apart,
+    }
+    said = entering.run(world, [sys.executable, "-I", str(PROBER)], json.dumps(order))
+    try:
+        return cast("dict[str, Any]", json.loads(said))
+    except ValueError as error:
+        raise SourceError("source.no-answer", "what sends packets in the lab said nothing", "run it again") from error
+
+
+def _mark_of(design: LabDesign, facts: Mapping[str, Mapping[str, object]], port: int) -> int:
+    name = design.fabric.node_name[int(design.fabric.port_node[port])]
+    number = int(design.fabric.port_number[port])
+    value = facts.get(name, {}).get(f"host.nics.{number}.traffic_class", 0)
+    return value if isinstance(value, int) else 0
+
+
+def _compare_pairs(
+    design: LabDesign, layout: Layout, pairs: Pairs, answer: Mapping[str, Any]
+) -> Iterator[StateDifference]:
+    del layout
+    names = [design.fabric.port_name(port) for port in pairs.ports]
+    for source, target in answer["lost"]:
+        yield StateDifference("pair", f"{names[source]} to {names[target]}", "reached", "not reached")
+    for source, target in answer["crossed"]:
+        yield StateDifference("apart", f"{names[source]} to {names[target]}", "not reached", "reached")

@@ -1,0 +1,209 @@
+"""A declared routed fabric under real FRR: brought up, held against the declaration, and stopped without a trace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import COMMAND, environment, hold, refused, run
+from tests.lab.netns.conftest import SMALL, TENANTS, Place, make_place
+from weftline.app.lab import lab_folder
+from weftline.labs import holding, processes
+from weftline.labs.netns import running
+
+LIMIT_S = 60.0
+ROOT = Path(__file__).parents[3]
+
+
+def test_up_verify_down(place: Place) -> None:
+    ran = place.lab("up", "--json")
+    document = hold(ran.document, "lab")
+    assert (ran.status, document["equal"], document["running"], document["lab"]) == (0, True, True, "netns")
+    (subnet,) = document["subnets"]
+    # 8 links between switches have two ends; each leaf knows 3 others, each spine 4
+    assert subnet["compared"] == {"session": 16, "route": 20, "kernel": 20, "pair": 8 * 7}
+    assert Counter(one.name for one in place.running) == {"zebra": 6, "bgpd": 6, "bfdd": 6, "holder": 1, "launcher": 1}
+    again = place.lab("verify", "--json")
+    assert (again.status, hold(again.document, "lab")["equal"]) == (0, True)
+    assert "equal to what was rendered" in place.lab("verify").out
+    stopped = hold(place.lab("down", "--json").document, "lab-down")["stopped"]
+    assert {one["name"] for one in stopped} == {"zebra", "bgpd", "bfdd", "holder"}
+    assert place.running == ()
+    assert not lab_folder(place.path).exists()
+    refused(place.lab("verify", "--json"), 4, "source.lab-down")
+    assert place.lab("down").out == "no lab was running\n"
+
+
+def test_the_lab_that_laptops_run(tmp_path: Path) -> None:
+    """4 spines, 8 leaves and 16 hosts."""
+    place = make_place(tmp_path, (ROOT / "examples" / "roce-lab.yaml").read_text(encoding="utf-8"))
+    try:
+        ran = place.lab("up", "--json")
+        assert ran.status == 0, ran.out
+        assert ran.document["subnets"][0]["compared"] == {"session": 64, "route": 88, "kernel": 88, "pair": 32 * 31}
+    finally:
+        place.lab("down")
+
+
+def test_switches_run_what_was_rendered(lab: Place) -> None:
+    """The shell of FRR and ip(8) say the same as the verdict, and every line of the file is in force."""
+    summary = lab.vtysh("leaf-001", "show bgp ipv4 unicast summary json")
+    assert {name: row["state"] for name, row in summary["peers"].items()} == {
+        "Ethernet16": "Established",
+        "Ethernet24": "Established",
+    }
+    (route,) = lab.vtysh("leaf-001", "show ip route json")["10.128.0.4/30"]
+    assert len([hop for hop in route["nexthops"] if hop.get("fib")]) == 2
+    table = json.loads(lab.inside("ip", "-n", "leaf-001", "-j", "route", "show", "10.128.0.4/30"))
+    assert {hop["dev"] for hop in table[0]["nexthops"]} == {"Ethernet16", "Ethernet24"}
+    run("render", lab.path, "--out", lab.path.parent / "out")
+    rendered = (lab.path.parent / "out" / "artifacts" / "switches" / "leaf-001" / "frr.conf").read_bytes()
+    assert (lab_folder(lab.path) / "leaf-001" / "frr.conf").read_bytes() == rendered
+    links = json.loads(lab.inside("ip", "-n", "host-0001", "-j", "link", "show"))
+    assert {link["ifname"]: link["mtu"] for link in links if link["ifname"] != "lo"} == {"mlx5_0": 4200, "mlx5_1": 4200}
+    policy = "net/ipv4/fib_multipath_hash_policy"
+    assert lab.inside("ip", "netns", "exec", "leaf-001", "cat", f"/proc/sys/{policy}") == "1\n"
+
+
+def test_a_kernel_that_forwards_otherwise_than_frr_says_is_named(lab: Place) -> None:
+    """FRR shows two ways, the kernel has one: what FRR issues 12239 and 14481 are about."""
+    route = "route replace 10.128.0.4/30 proto bgp metric 20"
+    hops = [f"via 169.254.0.1 dev {name} onlink" for name in ("Ethernet16", "Ethernet24")]
+    lab.inside("ip", "-n", "leaf-001", *f"{route} {hops[0]}".split())
+    try:
+        assert lab.differences() == [("kernel", "leaf-001 10.128.0.4/30")]
+    finally:
+        lab.inside("ip", "-n", "leaf-001", *f"{route} nexthop {hops[0]} nexthop {hops[1]}".split())
+    wait_equal(lab)
+
+
+def wait_equal(lab: Place) -> None:
+    """Wait until everything runs as it was rendered."""
+    end = time.monotonic() + LIMIT_S
+    while lab.lab("verify").status != 0:
+        assert time.monotonic() < end, lab.lab("verify").out
+        time.sleep(0.2)
+
+
+def test_a_link_that_is_too_narrow_is_found_by_packets(lab: Place) -> None:
+    """Small packets still pass: only a frame as long as the hosts send shows it."""
+    for space, name in (("leaf-002", "Ethernet16"), ("leaf-002", "Ethernet24")):
+        lab.inside("ip", "-n", space, "link", "set", "dev", name, "mtu", "1500")
+    try:
+        found = lab.differences()
+        assert {kind for kind, _ in found} == {"pair"}
+        assert ("pair", "host-0002/nic1 to host-0001/nic1") in found or len(found) > 0
+    finally:
+        for space, name in (("leaf-002", "Ethernet16"), ("leaf-002", "Ethernet24")):
+            lab.inside("ip", "-n", space, "link", "set", "dev", name, "mtu", "9216")
+        wait_equal(lab)
+
+
+@pytest.mark.parametrize("silent", [(), ("--silent",)])
+def test_break_and_heal(lab: Place, silent: tuple[str, ...]) -> None:
+    assert lab.lab("break", "leaf-001/3", *silent).status == 0
+    end = time.monotonic() + LIMIT_S
+    found = lab.differences()
+    while {kind for kind, _ in found} != {"session", "route", "kernel"}:
+        assert time.monotonic() < end, found  # as long as nobody has noticed, packets are lost
+        found = lab.differences()
+    assert ("session", "leaf-001 Ethernet16") in found
+    (fault,) = lab.lab("verify", "--json").document["faults"]
+    assert fault["subject"].startswith("leaf-001/3")
+    healed = hold(lab.lab("heal", "--json").document, "lab-faults")
+    assert len(healed["faults"]) == 1
+    wait_equal(lab)
+    assert lab.lab("heal").out == "there was no fault\n"
+
+
+def test_names_and_faults_that_do_not_exist(lab: Place) -> None:
+    refused(lab.lab("break", "leaf-099", "--json"), 1, "spec.unknown-device")
+    refused(lab.lab("degrade", "leaf-001/3", "--counter", "symbol=1", "--json"), 64, "usage.fault")
+    refused(lab.lab("miscable", "leaf-001/3", "leaf-002/3", "--json"), 64, "usage.fault")
+    refused(lab.lab("kill-master", "--json"), 1, "capability.no-manager")
+    refused(lab.lab("keep", "--for", "1", "--json"), 1, "capability.repair-groups")
+
+
+def test_a_daemon_that_was_killed_is_named(place: Place) -> None:
+    assert place.lab("up").status == 0
+    (victim,) = [one for one in place.running if (one.subnet, one.name) == ("spine-01", "bgpd")]
+    os.kill(victim.pid, signal.SIGKILL)
+    end = time.monotonic() + LIMIT_S
+    while processes.read_start(victim.pid) == victim.started:
+        assert time.monotonic() < end
+    error = refused(place.lab("verify", "--json"), 4, "source.lab-process")
+    assert "bgpd of spine-01" in error["message"]
+    holder = place.holder
+    os.kill(holder, signal.SIGKILL)
+    while place.running:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    refused(place.lab("verify", "--json"), 4, "source.lab-process")
+
+
+@pytest.mark.parametrize("stage", ["making namespaces", "starting zebra", "loading configurations"])
+def test_nothing_is_left_of_a_start_that_was_killed(place: Place, stage: str) -> None:
+    command = [*COMMAND, "lab", "up", str(place.path), "--quiet"]
+    process = subprocess.Popen(command, env=environment(None), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = lab_folder(place.path) / running.LOG
+    end = time.monotonic() + LIMIT_S
+    while not (log.exists() and stage in log.read_text(encoding="utf-8")):
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    refused(place.lab("verify", "--json"), 4, "source.lab-down")
+    place.lab("down")
+    assert place.running == ()
+
+
+def test_two_labs_do_not_meet(lab: Place, tmp_path: Path) -> None:
+    """The same names and addresses stand twice on the machine."""
+    other = make_place(tmp_path / "other")
+    try:
+        assert other.lab("up").status == 0
+        assert lab.lab("verify").status == 0
+        assert other.holder != lab.holder
+    finally:
+        other.lab("down")
+    assert lab.lab("verify").status == 0
+
+
+def test_tenants_that_reach_each_other_are_named(tmp_path: Path) -> None:
+    place = make_place(tmp_path, SMALL + TENANTS)
+    try:
+        ran = place.lab("up", "--json")
+        (subnet,) = ran.document["subnets"]
+        assert subnet["compared"]["pair"] == 2 * 4 * 3
+        assert subnet["compared"]["apart"] == 2 * 4 * 4
+        if ran.status == 0:  # the files keep them apart
+            assert not subnet["differing"]
+        else:
+            assert (ran.status, set(subnet["differing"])) == (5, {"apart"})
+    finally:
+        place.lab("down")
+
+
+def test_one_command_at_a_time(lab: Place) -> None:
+    with holding.held(lab_folder(lab.path)):
+        refused(lab.lab("verify", "--json"), 1, "artifact.busy")
+
+
+def test_what_switches_refuse_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that FRR does not take is no silence."""
+    write = Path.write_bytes
+
+    def spoil(path: Path, content: bytes) -> int:
+        return write(path, content + (b"no such words\n" if path.name == "frr.conf" else b""))
+
+    monkeypatch.setattr(Path, "write_bytes", spoil)
+    error = refused(place.lab("up", "--json"), 5, "enact.lab-log")
+    assert "no such words" in error["message"]
+    assert place.running == ()
