@@ -10,9 +10,9 @@ from weftline.vendors.sonic.write_buffers import COMPUTED, DEFAULTS
 MAX_BYTES = 2**40
 _GROUP_FIELDS = {"size": "size_bytes", "xon": "xon_bytes", "xoff": "xoff_bytes", "xon_offset": "xon_offset_bytes"}
 _DEVICE_FIELDS = (
-    ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio", "over_subscribe_ratio", 255),
-    ("LOSSLESS_TRAFFIC_PATTERN", "mtu", "lossless_mtu", 9216),
-    ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage", "small_packet_percent", 100),
+    ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "over_subscribe_ratio", "buffers.over_subscribe_ratio", 255),
+    ("LOSSLESS_TRAFFIC_PATTERN", "mtu", "buffers.lossless_mtu", 9216),
+    ("LOSSLESS_TRAFFIC_PATTERN", "small_packet_percentage", "buffers.small_packet_percent", 100),
 )
 
 
@@ -28,7 +28,7 @@ def read_buffers(file: SwitchFile) -> None:
             _read_share(file, name, row)
     for table, field, path, high in _DEVICE_FIELDS:
         where = f"{table}.{DEFAULTS}.{field}"
-        _say_number(file, f"buffers.{path}", file.rows(table).get(DEFAULTS, {}).get(field), high, where)
+        _say_number(file, path, file.rows(table).get(DEFAULTS, {}).get(field), high, where)
     where = f"DEFAULT_LOSSLESS_BUFFER_PARAMETER.{DEFAULTS}.default_dynamic_th"
     text = file.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER").get(DEFAULTS, {}).get("default_dynamic_th")
     _say_threshold(file, "buffers.dynamic_th", text, where)
