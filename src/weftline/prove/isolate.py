@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from weftline.kernels.column import I64, digest_parts
-from weftline.model.isolation import MANAGEMENT, NOBODY, Groups, IsolatedEnd, IsolationTables
+from weftline.model.isolation import Groups, IsolatedEnd, IsolationTables
 from weftline.model.proof import Certificate, Proof, Verdict, Witness
+from weftline.prove.sharing import Allowed, call_owner
 
 CLAIM = "isolate"
 OWN = "own tables"
@@ -32,11 +33,11 @@ class _Meeting:
     def say(self) -> str:
         if self.group is None:
             return (
-                f"{self.a.facing or 'the port'} that faces {self.a.name} ({_call(self.a.owner)}) does not enforce, "
-                f"so nothing but its own table keeps it from {self.b.name} ({_call(self.b.owner)})"
+                f"{self.a.facing or 'the port'} that faces {self.a.name} ({call_owner(self.a.owner)}) does not "
+                f"enforce, so nothing but its own table keeps it from {self.b.name} ({call_owner(self.b.owner)})"
             )
         return (
-            f"{self.a.name} ({_call(self.a.owner)}) and {self.b.name} ({_call(self.b.owner)}) meet in group "
+            f"{self.a.name} ({call_owner(self.a.owner)}) and {self.b.name} ({call_owner(self.b.owner)}) meet in group "
             f"{self.group:#06x} by {'their own tables' if self.wall == OWN else 'the tables of their switch ports'}"
         )
 
@@ -44,15 +45,11 @@ class _Meeting:
         return {
             "wall": self.wall,
             "a": self.a.name,
-            "a_owner": _call(self.a.owner),
+            "a_owner": call_owner(self.a.owner),
             "b": self.b.name,
-            "b_owner": _call(self.b.owner),
+            "b_owner": call_owner(self.b.owner),
             "group": None if self.group is None else f"{self.group:#06x}",
         }
-
-
-def _call(owner: str) -> str:
-    return {NOBODY: "no tenant", MANAGEMENT: "management"}.get(owner, owner)
 
 
 def prove_isolation(tables: IsolationTables, *, required: bool) -> Proof:
@@ -61,7 +58,7 @@ def prove_isolation(tables: IsolationTables, *, required: bool) -> Proof:
     The work grows with the entries of the tables and the pairs of owners, not with the pairs of endpoints.
     """
     of = tables.of
-    may = _Allowed(tables)
+    may = Allowed(tables.sharings)
     own, own_unknown = _judge(tables.ends, lambda end: end.own, may)
     wall, wall_unknown = _judge(tables.ends, lambda end: end.wall if _enforces(end) else None, may)
     opened = list(_find_open(tables.ends, may))
@@ -72,13 +69,13 @@ def prove_isolation(tables: IsolationTables, *, required: bool) -> Proof:
         *opened,
     ]
     detail: dict[str, Any] = {
-        "owners": sorted({_call(end.owner) for end in tables.ends}),
+        "owners": sorted({call_owner(end.owner) for end in tables.ends}),
         "endpoints": len(tables.ends),
         "own_tables": _word(bool(own), bool(own_unknown)),
         "switch_ports": _word(bool(wall or opened), bool(unknown)),
         "unknown_own_tables": len(own_unknown),
         "unknown_switch_ports": len(unknown),
-        "shared": sorted(_call(sharing.hub) for sharing in tables.sharings),
+        "shared": sorted(call_owner(sharing.hub) for sharing in tables.sharings),
         "meetings": [meeting.tell() for meeting in found[:MAX_WITNESSES]],
     }
     statement = _state(tables, len(detail["owners"]))
@@ -101,7 +98,7 @@ def prove_isolation(tables: IsolationTables, *, required: bool) -> Proof:
 
 
 def _state(tables: IsolationTables, owners: int) -> str:
-    hubs = [_call(sharing.hub) for sharing in tables.sharings]
+    hubs = [call_owner(sharing.hub) for sharing in tables.sharings]
     shared = f" All may reach {', '.join(hubs)} where that is declared, and not each other by it." if hubs else ""
     return (
         f"By {tables.source}, endpoints of {owners:,} owners meet in no group, neither by their own tables nor by "
@@ -113,22 +110,6 @@ def _word(is_refuted: bool, is_unknown: bool) -> str:  # noqa: FBT001
     return str(Verdict.REFUTED if is_refuted else Verdict.UNKNOWN if is_unknown else Verdict.PROVED)
 
 
-class _Allowed:
-    """Which owners may meet: each with itself, and with a hub that it shares."""
-
-    def __init__(self, tables: IsolationTables) -> None:
-        self.users = {sharing.hub: sharing.users for sharing in tables.sharings}
-
-    def __call__(self, a: str, b: str) -> bool:
-        return a == b or self._uses(a, b) or self._uses(b, a)
-
-    def _uses(self, user: str, hub: str) -> bool:
-        if hub not in self.users:
-            return False
-        users = self.users[hub]
-        return users is None or user in users
-
-
 def _is_open(end: IsolatedEnd) -> bool:
     """Tell whether the switch port is known to let something through without a look at its table."""
     return end.enforces_in is False or end.enforces_out is False
@@ -138,7 +119,7 @@ def _enforces(end: IsolatedEnd) -> bool:
     return end.enforces_in is True and end.enforces_out is True
 
 
-def _find_open(ends: Iterable[IsolatedEnd], may: _Allowed) -> Iterator[_Meeting]:
+def _find_open(ends: Iterable[IsolatedEnd], may: Allowed) -> Iterator[_Meeting]:
     """Pair each port that does not enforce with an endpoint of an owner that its own must not meet."""
     first: dict[str, IsolatedEnd] = {}
     kept = tuple(ends)
@@ -152,7 +133,7 @@ def _find_open(ends: Iterable[IsolatedEnd], may: _Allowed) -> Iterator[_Meeting]
 
 
 def _judge(
-    ends: Iterable[IsolatedEnd], read: Callable[[IsolatedEnd], Groups | None], may: _Allowed
+    ends: Iterable[IsolatedEnd], read: Callable[[IsolatedEnd], Groups | None], may: Allowed
 ) -> tuple[list[tuple[IsolatedEnd, IsolatedEnd, int]], list[IsolatedEnd]]:
     """Find one meeting per pair of owners and group, and the endpoints whose table is not known."""
     full: dict[int, dict[str, IsolatedEnd]] = {}
@@ -177,7 +158,7 @@ def _judge(
     return found, unknown
 
 
-def _certify(tables: IsolationTables, may: _Allowed) -> Certificate:
+def _certify(tables: IsolationTables, may: Allowed) -> Certificate:
     """List every entry of every table by owner, and which owners may meet: enough to judge again without a search."""
     owners = sorted({end.owner for end in tables.ends})
     index = {owner: number for number, owner in enumerate(owners)}

@@ -1,0 +1,66 @@
+"""Cabling: endpoints and links of a fabric bound to the ports that the files of its switches have."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from weftline.kernels.column import NIL
+from weftline.model.fabric import Fabric
+from weftline.model.isolation import NOBODY, Owners
+from weftline.model.observed import ObservedDevice
+from weftline.model.separation import EdgePort, PortRef, SeparationFiles, SwitchLink
+
+
+def bind_files(
+    fabric: Fabric, owners: Owners, devices: Sequence[ObservedDevice], *, source: str, of: str = ""
+) -> SeparationFiles:
+    """Say which port of which file each endpoint and each cable between switches is at.
+
+    A port is found by the number printed on the device, else by whom it says that it faces.
+    """
+    ports = {device.name: _index_ports(device) for device in devices if device.role != "host"}
+
+    def find(port: int) -> PortRef | None:
+        device = fabric.node_name[int(fabric.port_node[port])]
+        known = ports.get(device)
+        if known is None:
+            return None
+        peer = int(fabric.port_peer[port])
+        keys = (int(fabric.port_number[port]), "" if peer == NIL else fabric.port_name(peer))
+        name = next((known[key] for key in keys if key in known), None)
+        return None if name is None else (device, name)
+
+    ends: list[EdgePort] = []
+    for port in fabric.endpoint_port.tolist():
+        peer = int(fabric.port_peer[port])
+        is_cabled = peer != NIL and int(fabric.switch_row[fabric.port_node[peer]]) != NIL
+        facing = fabric.port_name(peer) if is_cabled else ""
+        owner = owners.of_port.get(port, NOBODY)
+        ends.append(EdgePort(fabric.port_name(port), owner, facing, find(peer) if is_cabled else None))
+    links: list[SwitchLink] = []
+    for port in range(fabric.port_count):
+        peer = int(fabric.port_peer[port])
+        is_cable = peer > port and min(fabric.switch_row[fabric.port_node[[port, peer]]].tolist()) != NIL
+        if is_cable:
+            links.append(SwitchLink(fabric.link_name(port), find(port), find(peer)))
+    return SeparationFiles(
+        devices=tuple(devices),
+        ends=tuple(ends),
+        links=tuple(links),
+        sharings=owners.sharings,
+        of=of or hashlib.sha256(repr((fabric.digest, tuple(devices))).encode()).hexdigest(),
+        source=source,
+        premise=owners.premise,
+    )
+
+
+def _index_ports(device: ObservedDevice) -> dict[int | str, str]:
+    found: dict[int | str, str] = {}
+    for port in device.ports:
+        if port.number is not None:
+            found.setdefault(port.number.value, port.name)
+    for port in device.ports:
+        if port.peer is not None and port.peer.value:
+            found.setdefault(port.peer.value, port.name)
+    return found

@@ -1,0 +1,145 @@
+"""Forwarding: between which tables packets can go, and for whose addresses, by imports, leaks, statics and sessions."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from weftline.prove.tenancy.ground import Step, Table, call_vrf
+from weftline.prove.tenancy.prefixes import Prefix, is_inside
+
+NO_STEP = Step("")
+ALL = -1
+"""Every target, as bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Packets at one point that are for some targets may go on to another."""
+
+    to: int
+    targets: int
+    """Bits of the owners whose addresses it leads to; ``ALL`` for any address."""
+    is_certain: bool
+    """Whether devices do so by these files; else they may, and nobody here can tell."""
+    step: Step
+    within: Prefix | None = None
+    """The prefix that leads there; None for any address."""
+
+
+Fits: TypeAlias = Callable[[int, Prefix], bool]
+"""Tells whether a point has an address in a prefix."""
+
+
+@dataclass(slots=True)
+class Graph:
+    """Points where packets are looked up, and the ways between them.
+
+    Each table has three: ``look`` (a packet arrives), ``hold`` (routes that it has not from a leak) and ``hand`` (the
+    subnets of its own interfaces). A route target is a point too, so that the work grows with imports and exports,
+    not with pairs of them.
+    """
+
+    ways: list[list[Way]] = field(default_factory=list[list[Way]])
+    names: list[str] = field(default_factory=list[str])
+    points: dict[tuple[str, object], int] = field(default_factory=dict[tuple[str, object], int])
+    ends: dict[int, int] = field(default_factory=dict[int, int])
+    """Point to the owners (bits) whose packets have arrived there."""
+    handing: dict[int, Table] = field(default_factory=dict[int, Table])
+    """The table at whose interfaces packets arrive at a point."""
+
+    def point(self, kind: str, of: object, name: str = "") -> int:
+        """Take a point, or make it."""
+        key = (kind, of)
+        if key not in self.points:
+            self.points[key] = len(self.ways)
+            self.ways.append([])
+            self.names.append(name)
+        return self.points[key]
+
+    def table(self, table: Table) -> tuple[int, int, int]:
+        """Take the points of a table: look, hold, hand."""
+        if ("look", table) not in self.points:
+            name = f"{call_vrf(table[1])} of {table[0]}"
+            look, hold, hand = (self.point(kind, table, name) for kind in ("look", "hold", "hand"))
+            self.handing[hand] = table
+            self.join(look, hold)
+            self.join(hold, hand)
+        return self.points["look", table], self.points["hold", table], self.points["hand", table]
+
+    def add(self, a: int, way: Way) -> None:
+        """Add a way."""
+        if a != way.to and way.targets:
+            self.ways[a].append(way)
+
+    def join(self, a: int, b: int, step: Step = NO_STEP, *, is_certain: bool = True) -> None:
+        """Add a way for packets to any address."""
+        self.add(a, Way(b, ALL, is_certain, step))
+
+    def reach(self, *, is_certain: bool) -> list[int]:
+        """Find, for each point, the targets that a packet there can reach, by all ways or by certain ones alone."""
+        back: list[list[tuple[int, int]]] = [[] for _ in self.ways]
+        for a, ways in enumerate(self.ways):
+            for way in ways:
+                if way.is_certain or not is_certain:
+                    back[way.to].append((a, way.targets))
+        found = [0] * len(self.ways)
+        for point, bits in self.ends.items():
+            found[point] = bits
+        queue = deque(self.ends)
+        waiting = set(queue)
+        while queue:
+            here = queue.popleft()
+            waiting.discard(here)
+            for a, targets in back[here]:
+                more = found[a] | (found[here] & targets)
+                if more != found[a]:
+                    found[a] = more
+                    if a not in waiting:
+                        waiting.add(a)
+                        queue.append(a)
+        return found
+
+    def trace(self, start: int, target: int, fits: Fits, *, is_certain: bool) -> tuple[int, tuple[Step, ...]] | None:
+        """Find a shortest path from a point to one target bit: where it ends, and why each step is taken.
+
+        Prefixes on the way narrow the addresses that packets may be for, down to where none is left.
+        """
+        first: _State = (start, None)
+        came: dict[_State, tuple[_State, Step] | None] = {first: None}
+        queue: deque[_State] = deque([first])
+        while queue:
+            here = queue.popleft()
+            point, within = here
+            if self.ends.get(point, 0) & target and (within is None or fits(point, within)):
+                return point, tuple(reversed(list(_walk_back(came, here))))
+            for way in self.ways[point]:
+                if not way.targets & target or (is_certain and not way.is_certain) or _are_apart(within, way.within):
+                    continue
+                there = (way.to, _narrow(within, way.within))
+                if there not in came:
+                    came[there] = (here, way.step)
+                    queue.append(there)
+        return None
+
+
+_State: TypeAlias = tuple[int, "Prefix | None"]
+
+
+def _are_apart(a: Prefix | None, b: Prefix | None) -> bool:
+    return a is not None and b is not None and not (is_inside(a, b) or is_inside(b, a))
+
+
+def _narrow(a: Prefix | None, b: Prefix | None) -> Prefix | None:
+    if a is None or b is None:
+        return a or b
+    return a if is_inside(a, b) else b
+
+
+def _walk_back(came: dict[_State, tuple[_State, Step] | None], at: _State) -> Iterator[Step]:
+    while (way := came[at]) is not None:
+        at = way[0]
+        if way[1].says:
+            yield way[1]

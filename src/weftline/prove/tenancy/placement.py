@@ -1,0 +1,137 @@
+"""Placement: which owners have an endpoint in which table and in which VLAN, each with the ports that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+from weftline.model.observed_port import ObservedPort
+from weftline.model.separation import EdgePort, SeparationFiles
+from weftline.prove.sharing import Allowed, call_owner
+from weftline.prove.tenancy.ground import DeviceGround, Routing, Step, Table, is_shut, lay_ground
+from weftline.prove.tenancy.segments import Segment, Segments, join_segments, name_segment
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One endpoint that stands for its owner in a table or a segment, and how it got there."""
+
+    end: EdgePort
+    routing: Routing | None
+    """The interface that routes for it; None where its VLAN has none."""
+    segment: Segment | None = None
+    """The VLAN that its port is in, where it is in one."""
+    gateway: Segment | None = None
+    """The VLAN that the interface routes: the same one, or one that is joined with it elsewhere."""
+
+    def explain(self, segments: Segments) -> tuple[Step, ...]:
+        """List why the endpoint is where it is."""
+        steps = [Step(f"{self.end.name} of {call_owner(self.end.owner)} is cabled to {self.end.facing}")]
+        if self.segment is not None:
+            steps.append(Step(f"{self.end.facing} is in {name_segment(self.segment)}"))
+        if self.segment is not None and self.gateway is not None:
+            steps.extend(segments.explain(self.segment, self.gateway))
+        if self.routing is not None:
+            steps.append(self.routing.tell())
+        return tuple(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One endpoint with the interfaces of the switch that take its packets."""
+
+    end: EdgePort
+    ground: DeviceGround
+    carriers: tuple[ObservedPort, ...]
+    routings: tuple[Routing, ...]
+    """Those that route: the port's own, or of its VLANs on that switch."""
+
+
+@dataclass(slots=True)
+class Placement:
+    """Where everybody stands."""
+
+    grounds: dict[str, DeviceGround]
+    segments: Segments
+    in_table: dict[Table, dict[str, Claim]] = field(default_factory=dict[Table, dict[str, Claim]])
+    in_segment: dict[Segment, dict[str, Claim]] = field(default_factory=dict[Segment, dict[str, Claim]])
+    """By the segment that stands for all that are joined."""
+    standings: list[Standing] = field(default_factory=list[Standing])
+    doubts: list[str] = field(default_factory=list[str])
+
+
+def place_owners(files: SeparationFiles, may: Allowed) -> Placement:
+    """Find where the endpoints of each owner stand; what the files do not say is a doubt."""
+    grounds = {device.name: lay_ground(device) for device in files.devices if device.role != "host"}
+    placement = Placement(grounds, join_segments(grounds, files.links))
+    lost: list[EdgePort] = []
+    loose: list[EdgePort] = []
+    for end in files.ends:
+        if not end.facing:
+            continue
+        ground = None if end.port is None else grounds.get(end.port[0])
+        carriers = () if ground is None or end.port is None else tuple(ground.carriers(end.port[1]))
+        if ground is None or not carriers:
+            lost.append(end)
+        elif not any(is_shut(port) for port in (ground.ports[(end.port or ("", ""))[1]], carriers[0])):
+            _place(placement, end, ground, carriers, loose)
+    _raise_to_tables(placement)
+    placement.doubts.extend(_count("no file says how {} is configured", lost))
+    placement.doubts.extend(_count("no file says in which VRF or VLAN {} is", loose))
+    placement.doubts.extend(_doubt_cables(placement, may))
+    return placement
+
+
+def _count(form: str, ends: list[EdgePort]) -> Iterator[str]:
+    if ends:
+        more = f", one of {len(ends):,}" if len(ends) > 1 else ""
+        yield form.format(f"{ends[0].facing}, which faces {ends[0].name},") + more
+
+
+def _place(
+    placement: Placement, end: EdgePort, ground: DeviceGround, carriers: tuple[ObservedPort, ...], loose: list[EdgePort]
+) -> None:
+    name = ground.device.name
+    routings: list[Routing] = []
+    is_placed = False
+    for port in carriers:
+        if is_shut(port):
+            continue
+        routing = ground.routing.get(port.name)
+        if routing is not None:
+            routings.append(routing)
+            placement.in_table.setdefault(routing.table, {}).setdefault(end.owner, Claim(end, routing))
+        for vlan in port.vlans:
+            segment = (name, vlan.value)
+            root = placement.segments.find(segment)
+            placement.in_segment.setdefault(root, {}).setdefault(end.owner, Claim(end, None, segment))
+            routings.extend(ground.gateways.get(vlan.value, ()))
+        is_placed |= routing is not None or bool(port.vlans)
+    if not is_placed:
+        loose.append(end)
+    placement.standings.append(Standing(end, ground, carriers, tuple(routings)))
+
+
+def _raise_to_tables(placement: Placement) -> None:
+    """Put the owners of each segment into the tables that route it, on whichever switch."""
+    for ground in placement.grounds.values():
+        for vlan, gateways in ground.gateways.items():
+            segment = (ground.device.name, vlan)
+            claims = placement.in_segment.get(placement.segments.find(segment), {})
+            for gateway, (owner, claim) in product(gateways, claims.items()):
+                raised = Claim(claim.end, gateway, claim.segment, segment)
+                placement.in_table.setdefault(gateway.table, {}).setdefault(owner, raised)
+
+
+def _doubt_cables(placement: Placement, may: Allowed) -> Iterator[str]:
+    """Say where a cable may join VLANs of owners that must not meet."""
+    found: dict[tuple[Segment, Segment], str] = {}
+    for a, b, step in placement.segments.doubtful:
+        roots = placement.segments.find(a), placement.segments.find(b)
+        if roots[0] == roots[1] or roots in found:
+            continue
+        owners = [placement.in_segment.get(root, {}) for root in roots]
+        if any(not may(mine, other) for mine, other in product(*owners)):
+            found[roots] = f"{step.says}, and its other end VLAN {b[1]} instead"
+    yield from list(found.values())[:3]
