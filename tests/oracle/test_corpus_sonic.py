@@ -11,6 +11,8 @@ import pytest
 
 from weftline.formats.config_db_names import READ
 from weftline.formats.config_db_read import ConfigDb, read_config_db
+from weftline.formats.sonic_show import read_show
+from weftline.vendors.sonic.configured import recognise
 
 Expected = tuple[str, int, int, dict[str, int]]
 """Form, tables and rows that are read, and how many problems of each code and severity."""
@@ -202,3 +204,39 @@ def test_every_row_of_a_file_has_a_line(files: dict[str, Path]) -> None:
                         line = db.place(scope, table, key, field).line
                         assert line is not None
                         assert f'"{field}' in lines[line - 1], (name, table, key, field)
+
+
+SHOWN = {
+    "show_acl_rule": (1, 9, 0, 0),
+    "show_acl_table": (0, 0, 0, 1),
+    "show_bgp_device_global": (1, 1, 0, 0),
+    "show_buffer_information": (0, 0, 12, 0),
+    "show_buffer_pool_persistent_watermark": (1, 2, 0, 0),
+    "show_dropcounters_counts": (2, 4, 0, 0),
+    "show_dropcounters_counts_g_LEGIT": (1, 3, 0, 0),
+    "show_ecn": (0, 0, 2, 0),
+    "show_interfaces_counters_fec_stats": (1, 3, 0, 0),
+    "show_interfaces_counters_rif": (1, 5, 0, 0),
+    "show_interfaces_counters_trim": (1, 3, 0, 0),
+    "show_interfaces_status": (1, 3, 0, 0),
+    "show_interfaces_transceiver_lpmode_Ethernet100": (1, 1, 0, 0),
+    "show_interfaces_transceiver_status_Ethernet0": (0, 0, 0, 1),
+    "show_ip_bgp_neighbors": (0, 0, 0, 1),
+    "show_ipv6_bgp_summary": (0, 0, 0, 1),
+    "show_lldp_table": (1, 3, 0, 1),
+    "show_pfc_asymmetric": (1, 8, 0, 0),
+    "show_vrf": (1, 3, 0, 0),
+    "show_vxlan_name_tunnel3": (1, 1, 0, 0),
+    "show_vxlan_tunnel": (1, 3, 0, 0),
+}
+"""Tables, rows, blocks and problems of each output; those without any are no tables with a rule under their head."""
+
+
+def test_every_output_of_a_switch_is_read(corpus: Path) -> None:
+    found: dict[str, tuple[int, int, int, int]] = {}
+    for path in sorted((corpus / "roce" / "sonic-utilities" / "show_outputs").iterdir()):
+        assert recognise(path.name, path.read_bytes()) == "sonic-show"
+        text = read_show(path.read_bytes(), path.name)
+        rows = sum(len(table.rows) for table in text.tables)
+        found[path.stem] = (len(text.tables), rows, len(text.blocks), len(text.problems))
+    assert found == SHOWN

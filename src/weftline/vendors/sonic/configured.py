@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from weftline.errors import Place, Problem
 from weftline.formats.config_db_names import OTHERS, READ, SKIPPED
 from weftline.formats.config_db_read import ConfigDb, read_config_db
+from weftline.formats.sonic_show import ShownText, looks_like, read_show
 from weftline.formats.text import ProblemLog
-from weftline.model.observed import ObservedDevice, ObservedSetting
+from weftline.model.observed import ObservedDevice, ObservedPool, ObservedSetting
 from weftline.model.said import Said
 from weftline.vendors.sonic.buffers import buffer_ports, read_pools
 from weftline.vendors.sonic.held import Held, Switch
 from weftline.vendors.sonic.links import read_ports
-from weftline.vendors.sonic.naming import Unit, group_units, name_by_path
+from weftline.vendors.sonic.naming import Unit, group_units, name_by_path, name_of_output
+from weftline.vendors.sonic.shown import Shown
 from weftline.vendors.sonic.sorting import sort_ports, watch_ports
 from weftline.vendors.sonic.tenancy import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
 from weftline.vendors.sonic.writing import NAME
 
 FORM = "config_db"
+OUTPUT = "sonic-show"
+HEAD = 65_536
+"""Bytes of a file by which its form is known."""
 FAMILIES: dict[str, frozenset[str]] = {
     "ports": frozenset({"PORT"}),
     "mtu": frozenset({"PORT"}),
@@ -48,25 +54,70 @@ _MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "
 
 
 def recognise(name: str, head: bytes) -> str | None:
-    """Name the form of a file: CONFIG_DB by its name or by a table in it."""
+    """Name the form of a file: CONFIG_DB by its name or by a table in it, outputs by their heads."""
     if re.search(r"config_db[0-9]*\.json$", name):
         return FORM
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in {b"{", b"["}:
-        return None
+        return OUTPUT if looks_like(head) else None
     found = any(match[1].decode() in _TABLES for match in _KEY.finditer(head))
     return FORM if found else None
 
 
 def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
-    """Read files of any number of switches."""
-    read = [read_config_db(data, name) for name, data in files]
-    devices = [_read_switch(name, units) for name, units in group_units(list_units(read)).items()]
+    """Read files of any number of switches, and the outputs of their show commands."""
+    texts = [read_show(data, name) for name, data in files if recognise(name, data[:HEAD]) == OUTPUT]
+    outputs = {text.file for text in texts}
+    read = [read_config_db(data, name) for name, data in files if name not in outputs]
+    groups = group_units(list_units(read))
+    told = _assign(texts, groups)
+    devices = [_read_switch(name, units, told.pop(name, [])) for name, units in groups.items()]
+    devices += [_read_running(name, parts) for name, parts in told.items()]
     devices += [
         ObservedDevice(name_by_path(db.file), "unknown", NAME, (db.file,), problems=db.problems)
         for db in read
         if not db.scopes
     ]
     return tuple(devices)
+
+
+Told = tuple[ShownText, frozenset[str]]
+"""Outputs, and the prompts in them that are of one switch; an empty one stands for those without a prompt."""
+
+
+def _assign(texts: Sequence[ShownText], groups: Mapping[str, list[Unit]]) -> dict[str, list[Told]]:
+    """Say which switch each output is of: by its prompt, its file, its folder, or the only switch beside it."""
+    found: dict[str, list[Told]] = {}
+    for text in texts:
+        hosts = {part.host for part in (*text.tables, *text.blocks, *text.polls)} or {""}
+        by_name: dict[str, set[str]] = {host: {host} for host in hosts if host}
+        if "" in hosts:
+            by_name.setdefault(name_of_output(text.file, groups), set()).add("")
+        for name, prompts in by_name.items():
+            found.setdefault(name, []).append((text, frozenset(prompts)))
+    return found
+
+
+def _read_running(name: str, told: list[Told]) -> ObservedDevice:
+    """Read the outputs of a switch whose configuration nobody gave; a name that is empty is nobody's."""
+    files = tuple(dict.fromkeys(text.file for text, _ in told))
+    switch = Switch(ProblemLog(files[0]))
+    shown = Shown(switch)
+    for text, prompts in told:
+        shown.read(text, prompts)
+        if not name:
+            message = "nothing says which switch these outputs are of"
+            hint = "put them into a folder that is called as the switch, or keep the prompt before them"
+            switch.blame("artifact.no-device", message, Place(text.file), hint, "warning")
+    problems = [problem for text, _ in told for problem in text.problems]
+    return ObservedDevice(
+        name or files[0],
+        "switch" if name else "unknown",
+        NAME,
+        files,
+        evidence=tuple(shown.evidence),
+        unread=tuple(sorted(shown.unread.items())),
+        problems=(*problems, *switch.log.close()),
+    )
 
 
 def list_units(read: Sequence[ConfigDb]) -> list[Unit]:
@@ -94,12 +145,13 @@ def hold(name: str, units: list[Unit]) -> Switch:
     return switch
 
 
-def _read_switch(name: str, units: list[Unit]) -> ObservedDevice:
+def _read_switch(name: str, units: list[Unit], told: list[Told]) -> ObservedDevice:
     switch = hold(name, units)
+    shown = _read_shown(switch, told)
     ports = read_ports(switch)
     sort_ports(switch, ports)
     watchdog = watch_ports(switch, ports)
-    pools = read_pools(switch)
+    pools = tuple(_size(pool, shown) for pool in read_pools(switch))
     foreign = buffer_ports(switch, ports)
     filters = read_filters(switch, ports)
     metadata = switch.row("DEVICE_METADATA", "localhost")
@@ -113,7 +165,7 @@ def _read_switch(name: str, units: list[Unit]) -> ObservedDevice:
         name,
         "switch",
         NAME,
-        tuple(dict.fromkeys(unit.db.file for unit in units)),
+        tuple(dict.fromkeys([unit.db.file for unit in units] + [text.file for text, _ in told])),
         platform=None if metadata is None else metadata.say("hwsku"),
         buffer_model=None if metadata is None else switch.choice(metadata, "buffer_model", _MODELS),
         ports=tuple(ports.values()),
@@ -129,10 +181,25 @@ def _read_switch(name: str, units: list[Unit]) -> ObservedDevice:
         filters=filters,
         mirrors=mirrors,
         settings=settings,
-        unread=_list_unread(switch, units, foreign),
+        evidence=tuple(shown.evidence),
+        unread=_list_unread(switch, units, {**shown.unread, "queues of other cards": foreign}),
         covers=_list_covered(switch, metadata),
-        problems=_collect(switch, units),
+        problems=_collect(switch, units, told),
     )
+
+
+def _read_shown(switch: Switch, told: list[Told]) -> Shown:
+    aliases = {alias: name for name, row in switch.rows("PORT").items() if (alias := row.text("alias"))}
+    shown = Shown(switch, aliases)
+    for text, prompts in told:
+        shown.read(text, prompts)
+    return shown
+
+
+def _size(pool: ObservedPool, shown: Shown) -> ObservedPool:
+    """Give a pool the size that the running switch computed, where the files leave it to the switch."""
+    size = shown.pool_sizes.get(pool.name)
+    return replace(pool, size_bytes=size) if size is not None and pool.size_bytes is None else pool
 
 
 def _list_settings(switch: Switch) -> tuple[ObservedSetting, ...]:
@@ -154,24 +221,24 @@ def _list_covered(switch: Switch, metadata: Held | None) -> frozenset[str]:
     return frozenset(covered)
 
 
-def _list_unread(switch: Switch, units: list[Unit], foreign: int) -> tuple[tuple[str, int], ...]:
-    found: dict[str, int] = {}
+def _list_unread(switch: Switch, units: list[Unit], others: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    found = {name: count for name, count in others.items() if count}
     for unit in units:
         for table, count in (*unit.scope.skipped.items(), *unit.scope.unknown.items()):
             found[table] = found.get(table, 0) + count
     for table, rows in switch.tables.items():
         if table not in switch.used:
             found[table] = found.get(table, 0) + len(rows)
-    if foreign:
-        found["queues of other cards"] = foreign
     return tuple(sorted(found.items()))
 
 
-def _collect(switch: Switch, units: list[Unit]) -> tuple[Problem, ...]:
+def _collect(switch: Switch, units: list[Unit], told: list[Told]) -> tuple[Problem, ...]:
     """Join the problems of the files and of the switch, in the order of files and lines."""
     dbs = {unit.db.file: unit.db for unit in units}
-    order = {file: place for place, file in enumerate(dbs)}
-    everything = [problem for db in dbs.values() for problem in db.problems] + list(switch.log.close())
+    texts = {text.file: text for text, _ in told}
+    order = {file: place for place, file in enumerate((*dbs, *texts))}
+    everything = [problem for part in (*dbs.values(), *texts.values()) for problem in part.problems]
+    everything += switch.log.close()
     nowhere = Place("")
     return tuple(
         sorted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -18,6 +18,14 @@ _PLAIN = re.compile(
 )
 """File names that say what is in the file, not whose it is."""
 _TAIL = re.compile(r"[-_.]+(?:config_db[0-9]*|config|running-?config|qos|buffers?)$")
+_OUTPUT_WORDS = frozenset({
+    "show", "pfc", "pfcwd", "pfcstat", "ecn", "ecnconfig", "buffer", "buffers", "pool", "queue", "queues", "priority",
+    "group", "pg", "watermark", "watermarks", "headroom", "shared", "counters", "counter", "interfaces", "interface",
+    "status", "stats", "stat", "config", "configuration", "information", "history", "asymmetric", "unicast",
+    "multicast", "all", "persistent", "wm", "user", "rx", "tx", "drop", "drops", "output", "outputs",
+    "evidence", "sonic",
+})  # fmt: skip
+"""Words of commands at the end of a file's name, after the name of a switch."""
 _FOLDERS = frozenset({"", ".", "..", "/", "etc", "sonic", "config", "configs", "sonic_configs"})
 _ROLE = ("DEVICE_METADATA", "PORT")
 """Tables that make a file the configuration of a switch, where others are parts of one."""
@@ -63,6 +71,17 @@ def name_by_path(path: str) -> str:
     return _TAIL.sub("", stem) or stem
 
 
+def name_by_output(path: str) -> str:
+    """Name the switch that a file of outputs is of: ``leaf-003-pfc-counters.txt``; empty where nothing names one."""
+    stem = PurePath(path.replace("\\", "/")).name
+    for suffix in (".txt", ".log", ".out"):
+        stem = stem.removesuffix(suffix)
+    words = list(re.finditer(r"[^-_. ]+", stem))
+    while words and words[-1][0].lower() in _OUTPUT_WORDS:
+        words.pop()
+    return stem[: words[-1].end()] if words else name_by_folder(path)
+
+
 def name_by_folder(path: str) -> str:
     """Name a switch by the nearest folder that has a name of its own; empty where none has."""
     pure = PurePath(path.replace("\\", "/"))
@@ -98,3 +117,17 @@ def group_units(units: Iterable[Unit]) -> dict[str, list[Unit]]:
             (name,) = beside
         found.setdefault(name, []).append(unit)
     return found
+
+
+def name_of_output(path: str, groups: Mapping[str, list[Unit]]) -> str:
+    """Name the switch that outputs without a prompt are of; empty where nothing names one.
+
+    A name that is a switch's wins; then the only switch whose file stands beside; then any name that the path gives.
+    """
+    name, folder = name_by_output(path), name_by_folder(path)
+    for known in (name, folder):
+        if known in groups:
+            return known
+    parent = str(PurePath(path).parent)
+    beside = [known for known, units in groups.items() if any(str(PurePath(u.db.file).parent) == parent for u in units)]
+    return beside[0] if len(beside) == 1 and (not name or name == folder) else name
