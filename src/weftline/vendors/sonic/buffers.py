@@ -170,20 +170,20 @@ def _read_groups(shared: _Shared, ports: dict[str, ObservedPort]) -> None:
         where = row.place()
         computed = None if said is None else Said(said.value == NO_ROW, said.where)
         for name, number in _list_places(switch, ports, key, row, MAX_GROUP):
-            group = ObservedGroup(number, where, said, computed)
+            group = ObservedGroup(number, where, profile=said, is_computed=computed)
             if profile is not None:
                 group = ObservedGroup(
                     number,
                     where,
-                    said,
-                    computed,
-                    profile.size,
-                    profile.xoff,
-                    profile.xon,
-                    profile.xon_offset,
-                    profile.pool,
-                    profile.dynamic_th,
-                    profile.static_bytes,
+                    profile=said,
+                    is_computed=computed,
+                    size_bytes=profile.size,
+                    xoff_bytes=profile.xoff,
+                    xon_bytes=profile.xon,
+                    xon_offset_bytes=profile.xon_offset,
+                    pool=profile.pool,
+                    dynamic_th=profile.dynamic_th,
+                    static_bytes=profile.static_bytes,
                 )
             _keep_once(switch, found.setdefault(name, {}), number, group, row)
     for name, groups in found.items():
@@ -236,7 +236,8 @@ def _read_plan(shared: _Shared, row: Held) -> ObservedQueue:
     _, scheduler = switch.follow(row, "scheduler", "SCHEDULER")
     _, marks = switch.follow(row, "wred_profile", "WRED_PROFILE")
     plan = _Schedule(None, None) if scheduler is None else shared.schedule(scheduler)
-    return ObservedQueue(0, row.place(), plan.kind, plan.weight, None if marks is None else shared.mark(marks))
+    mark = None if marks is None else shared.mark(marks)
+    return ObservedQueue(0, row.place(), schedule=plan.kind, weight=plan.weight, marks=mark)
 
 
 def _read_buffer(shared: _Shared, row: Held) -> ObservedQueue:
