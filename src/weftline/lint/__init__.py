@@ -12,9 +12,10 @@ from weftline.lint.paths import RULES as PATHS
 from weftline.lint.pauses import RULES as PAUSES
 from weftline.lint.queues import RULES as QUEUES
 from weftline.lint.rule import LintSource, Rule, judge_rule
+from weftline.lint.tenancy import RULES as TENANCY
 from weftline.model.finding import Finding
 
-RULES: tuple[Rule, ...] = (*CLASSES, *PAUSES, *BUFFERS, *QUEUES, *FRAMES, *HOSTS, *PATHS, *EVIDENCE, *FILES)
+RULES: tuple[Rule, ...] = (*CLASSES, *PAUSES, *BUFFERS, *QUEUES, *FRAMES, *HOSTS, *PATHS, *TENANCY, *EVIDENCE, *FILES)
 SEVERITIES = ("critical", "warning", "note")
 
 

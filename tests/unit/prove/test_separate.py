@@ -636,11 +636,23 @@ def test_meetings_of_many_owners_are_counted_and_few_are_explained() -> None:
     assert len(proof.detail["meetings"]) == 20
 
 
-def test_filters_and_vrfs_that_are_said_twice_do_no_harm() -> None:
-    def double(leaf: ObservedDevice) -> ObservedDevice:
-        again = ObservedVrf("Vrfred", make.place("leaf-1", "VRF|Vrfred"))
-        return replace(
-            leaf, vrfs=(*leaf.vrfs, again), filters=(*leaf.filters, ObservedFilter("x", leaf.filters[0].where))
-        )
+def test_what_several_files_say_of_one_vrf_is_joined() -> None:
+    """A switch's tables have the VNI, and its routing daemon the static routes."""
 
-    assert judge(double).verdict is Verdict.PROVED
+    def double(*routes: str, vni: int | None = None) -> Change:
+        def add(leaf: ObservedDevice) -> ObservedDevice:
+            said = None if vni is None else make.say("leaf-1", "frr vni", vni)
+            again = ObservedVrf("Vrfred", make.place("leaf-1", "frr"), said, make.say_all("leaf-1", "route", *routes))
+            return replace(leaf, vrfs=(*leaf.vrfs, again))
+
+        return add
+
+    assert judge(double()).verdict is Verdict.PROVED
+    assert judge(double(vni=10001)).verdict is Verdict.PROVED
+    assert "VNI 10001 in leaf-1.conf and VNI 7" in judge(double(vni=7)).statement
+    assert kinds(judge(double("0.0.0.0/0 via 10.100.1.1"))) == {"outside"}
+
+
+def test_a_filter_that_is_bound_nowhere_does_no_harm() -> None:
+    spare = ObservedFilter("x", make.place("leaf-1", "x"))
+    assert judge(lambda leaf: replace(leaf, filters=(*leaf.filters, spare))).verdict is Verdict.PROVED

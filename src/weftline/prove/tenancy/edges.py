@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from weftline.model.observed_port import ObservedPort
 from weftline.model.observed_routing import ObservedFilter, ObservedRule
 from weftline.model.separation import EdgePort
 from weftline.prove.tenancy.ground import Step
@@ -36,13 +34,11 @@ def judge_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdi
     """
     if not standing.routings and not any(port.vlans for port in standing.carriers):
         return EdgeVerdict(standing.end, "unknown", Step(f"no file says in which VRF or VLAN {standing.end.facing} is"))
-    filters = list(find_filters(standing))
-    strict = [port for port in _list_ports(standing) if port.checks_source is not None]
-    for port in strict:
+    for port in standing.ports:
         if port.checks_source is not None and port.checks_source.value == "strict":
             return EdgeVerdict(standing.end, "checked", Step(f"{port.name} checks sources", port.checks_source.where))
     subnets = [prefix for routing in standing.routings for prefix, _ in routing.subnets]
-    judged = [judge_filter(one, subnets, index, own) for one in filters]
+    judged = [judge_filter(one, subnets, index, own) for one in standing.filters]
     for verdict in ("checked", "unknown"):
         found = next((step for word, step in judged if word == verdict), None)
         if found is not None:
@@ -58,29 +54,9 @@ def judge_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdi
     return EdgeVerdict(standing.end, "open", Step(f"{standing.end.facing} has no filter on the way in", where))
 
 
-def _list_ports(standing: Standing) -> Iterator[ObservedPort]:
-    """List the interfaces that packets of an endpoint come in by: the port, its bundle, those upon it, gateways."""
-    yield from standing.carriers
-    for routing in standing.routings:
-        if routing.port not in standing.carriers:
-            yield routing.port
-
-
-def find_filters(standing: Standing) -> Iterator[ObservedFilter]:
-    """List the filters on the way in, bound from either side."""
-    names = {said.value for port in _list_ports(standing) for said in port.filters_in}
-    bound = {port.name for port in _list_ports(standing)}
-    if standing.end.port is not None:
-        bound.add(standing.end.port[1])
-    for one in standing.ground.device.filters:
-        is_in = one.stage is None or one.stage.value == "in"
-        if one.name in names or (is_in and any(said.value in bound for said in one.ports)):
-            yield one
-
-
 def _find_dangling(standing: Standing) -> str:
     known = {one.name for one in standing.ground.device.filters}
-    names = (said.value for port in _list_ports(standing) for said in port.filters_in)
+    names = (said.value for port in standing.ports for said in port.filters_in)
     return next((name for name in names if name not in known), "")
 
 
@@ -129,7 +105,7 @@ def _is_own(source: Prefix, subnets: list[Prefix], index: PrefixIndex, own: int)
 
 def stops_tunnels(standing: Standing, udp_port: int) -> bool:
     """Tell whether a filter on the way in drops UDP to the port of tunnels."""
-    for one in find_filters(standing):
+    for one in standing.filters:
         for rule in sorted(one.rules, key=lambda rule: rule.order):
             is_tunnel = rule.protocol in {"udp", "17"} and rule.target_port in {"", str(udp_port), "vxlan"}
             if rule.action == "deny" and not rule.unread and rule.source in ANY and rule.target in ANY:
@@ -147,6 +123,6 @@ def name_edges(standings: list[Standing]) -> dict[str, dict[str, Standing]]:
         names = found.setdefault(standing.ground.device.name, {})
         if standing.end.port is not None:
             names.setdefault(standing.end.port[1], standing)
-        for port in _list_ports(standing):
+        for port in standing.ports:
             names.setdefault(port.name, standing)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from weftline.formats.route_target import ANY, RouteTarget
 from weftline.model.isolation import MANAGEMENT
 from weftline.model.separation import SeparationFiles
 from weftline.prove.tenancy.announcing import Lead, TableRoutes, read_routes
@@ -13,7 +14,6 @@ from weftline.prove.tenancy.ground import DEFAULT_VRF, DeviceGround, Step, Table
 from weftline.prove.tenancy.placement import Placement
 from weftline.prove.tenancy.prefixes import Prefix, PrefixIndex, parse_prefix
 from weftline.prove.tenancy.sessions import join_sessions
-from weftline.prove.tenancy.targets import ANY, RouteTarget, matches
 
 UNDERLAY = "/underlay"
 """Owner of the default VRF: the addresses of switches and of the ends of tunnels."""
@@ -172,11 +172,14 @@ class _Builder:
                     if is_spoken:
                         point = self._target_point(one.target)
                         self.graph.join(point, given, one.step, is_certain=one.is_certain and is_sure)
+        wild: dict[int, list[RouteTarget]] = {}
+        for target in local:
+            wild.setdefault(target.number, []).append(target)
         for table, known in routes.items():
             hold = self.graph.table(table)[1]
             for one in known.imports:
-                met = [target for target in local if matches(one.target, target)]
-                others = [(target, *way) for target in met for way in local[target] if way[0] != table]
+                met = wild.get(one.target.number, ()) if one.target.admin == ANY else (one.target,)
+                others = [(target, *way) for target in met for way in local.get(target, ()) if way[0] != table]
                 for target, _, given, is_certain, step in others:
                     point = self.graph.point("local", (device, table[1], target), str(target))
                     self.graph.join(hold, point, one.step, is_certain=one.is_certain)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from weftline.errors import Place
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
-from weftline.model.observed_routing import DEFAULT_VRF, ObservedNeighbour, ObservedRouter, ObservedVrf
+from weftline.model.observed_routing import DEFAULT_VRF, ObservedFilter, ObservedNeighbour, ObservedRouter, ObservedVrf
 from weftline.model.said import Said
 from weftline.prove.tenancy.prefixes import Prefix, parse_prefix
 
@@ -59,12 +59,21 @@ class DeviceGround:
         default_factory=dict[str, list[tuple[str, ObservedNeighbour]]]
     )
     """By interface or address: the VRF and the neighbour."""
+    doubts: list[str] = field(default_factory=list[str])
+    filters: dict[str, ObservedFilter] = field(default_factory=dict[str, ObservedFilter])
+    filters_of: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Names of filters on the way in that say by themselves at which port."""
 
     @property
     def vrf_names(self) -> frozenset[str]:
         """All VRFs that something names."""
         used = (routing.table[1] for routing in self.routing.values())
         return frozenset((*self.vrfs, *self.routers, *used, DEFAULT_VRF))
+
+    def find_filters(self, ports: Iterable[str], names: Iterable[str]) -> tuple[ObservedFilter, ...]:
+        """Find the filters on the way in at some ports, by name or by what they say themselves."""
+        bound = [name for port in ports for name in self.filters_of.get(port, ())]
+        return tuple(self.filters[name] for name in sorted({*bound, *names}) if name in self.filters)
 
     def carriers(self, name: str) -> Iterator[ObservedPort]:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
@@ -106,12 +115,16 @@ def lay_ground(device: ObservedDevice) -> DeviceGround:
     """Put what one device's files say in order."""
     ground = DeviceGround(device)
     for vrf in device.vrfs:
-        ground.vrfs.setdefault(DEFAULT_VRF if vrf.name in _DEFAULT_NAMES else vrf.name, vrf)
+        _add_vrf(ground, DEFAULT_VRF if vrf.name in _DEFAULT_NAMES else vrf.name, vrf)
     for router in device.routers:
         name = DEFAULT_VRF if router.vrf in _DEFAULT_NAMES else router.vrf
         ground.routers.setdefault(name, []).append(router)
         for neighbour in router.neighbours:
             ground.neighbours.setdefault(neighbour.name, []).append((name, neighbour))
+    for one in device.filters:
+        ground.filters.setdefault(one.name, one)
+        for said in one.ports if one.stage is None or one.stage.value == "in" else ():
+            ground.filters_of.setdefault(said.value, []).append(one.name)
     for port in device.ports:
         ground.ports.setdefault(port.name, port)
         above, dot, _ = port.name.rpartition(".")
@@ -121,6 +134,19 @@ def lay_ground(device: ObservedDevice) -> DeviceGround:
         if _routes(ground, port):
             _add_routing(ground, port)
     return ground
+
+
+def _add_vrf(ground: DeviceGround, name: str, vrf: ObservedVrf) -> None:
+    """Join what several files say of one VRF, as a switch's tables and its routing daemon do."""
+    known = ground.vrfs.get(name)
+    if known is None:
+        ground.vrfs[name] = vrf
+        return
+    if known.vni is not None and vrf.vni is not None and known.vni.value != vrf.vni.value:
+        words = f"VRF {name} of {ground.device.name} is VNI {known.vni.value} in {known.vni.where.file}"
+        ground.doubts.append(f"{words} and VNI {vrf.vni.value} in {vrf.vni.where.file}")
+    routes = tuple(dict.fromkeys((*known.static_routes, *vrf.static_routes)))
+    ground.vrfs[name] = replace(known, vni=known.vni or vrf.vni, static_routes=routes)
 
 
 def _routes(ground: DeviceGround, port: ObservedPort) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from weftline.model.observed_port import ObservedPort
+from weftline.model.observed_routing import ObservedFilter
 from weftline.model.separation import EdgePort, SeparationFiles
 from weftline.prove.sharing import Allowed, call_owner
 from weftline.prove.tenancy.ground import DeviceGround, Routing, Step, Table, is_shut, lay_ground
@@ -46,6 +47,16 @@ class Standing:
     carriers: tuple[ObservedPort, ...]
     routings: tuple[Routing, ...]
     """Those that route: the port's own, or of its VLANs on that switch."""
+    filters: tuple[ObservedFilter, ...]
+    """Those on the way in, bound from either side."""
+
+    @property
+    def ports(self) -> Iterator[ObservedPort]:
+        """List the interfaces that packets come in by: the port, its bundle, those upon it, gateways."""
+        yield from self.carriers
+        for routing in self.routings:
+            if routing.port not in self.carriers:
+                yield routing.port
 
 
 @dataclass(slots=True)
@@ -65,6 +76,7 @@ def place_owners(files: SeparationFiles, may: Allowed) -> Placement:
     """Find where the endpoints of each owner stand; what the files do not say is a doubt."""
     grounds = {device.name: lay_ground(device) for device in files.devices if device.role != "host"}
     placement = Placement(grounds, join_segments(grounds, files.links))
+    placement.doubts.extend(doubt for ground in grounds.values() for doubt in ground.doubts)
     lost: list[EdgePort] = []
     loose: list[EdgePort] = []
     for end in files.ends:
@@ -110,7 +122,10 @@ def _place(
         is_placed |= routing is not None or bool(port.vlans)
     if not is_placed:
         loose.append(end)
-    placement.standings.append(Standing(end, ground, carriers, tuple(routings)))
+    ports = [*carriers, *(routing.port for routing in routings)]
+    bound = {*(port.name for port in ports), *((end.port[1],) if end.port is not None else ())}
+    filters = ground.find_filters(bound, {said.value for port in ports for said in port.filters_in})
+    placement.standings.append(Standing(end, ground, carriers, tuple(routings), filters))
 
 
 def _raise_to_tables(placement: Placement) -> None:

@@ -22,8 +22,9 @@ def parse_prefix(text: str) -> Prefix | None:
     found = _V4.fullmatch(text)
     if found is None:
         return _parse_slowly(text)
-    a, b, c, d = (int(part) for part in found.groups()[:4])
-    length = 32 if found[5] is None else int(found[5])
+    first_text, second_text, third_text, last_text, length_text = found.groups()
+    a, b, c, d = int(first_text), int(second_text), int(third_text), int(last_text)
+    length = 32 if length_text is None else int(length_text)
     if max(a, b, c, d) > _BYTE or length > _BITS[4]:
         return None
     size = 1 << (_BITS[4] - length)

@@ -9,7 +9,7 @@ from weftline.model.isolation import MANAGEMENT, NOBODY
 from weftline.model.observed_routing import ObservedMirror
 from weftline.model.separation import EdgePort, SeparationFiles
 from weftline.prove.sharing import Allowed, call_owner
-from weftline.prove.tenancy.edges import VXLAN_PORT, find_filters, name_edges, stops_tunnels
+from weftline.prove.tenancy.edges import VXLAN_PORT, name_edges, stops_tunnels
 from weftline.prove.tenancy.ground import DeviceGround, Step, is_shut
 from weftline.prove.tenancy.placement import Placement, Standing
 
@@ -77,7 +77,7 @@ def _say(words: str, target: str, mirror: ObservedMirror) -> Step:
 
 
 def _find_mirror_rules(standing: Standing) -> Iterator[Watched]:
-    for one in find_filters(standing):
+    for one in standing.filters:
         for rule in one.rules:
             if rule.action == "mirror":
                 words = f"rule {rule.order} of filter {one.name} copies packets that {standing.end.facing} takes"

@@ -39,8 +39,3 @@ def parse_target(text: str) -> RouteTarget | None:
 def derive_target(number: int, vni: int) -> RouteTarget:
     """Derive what ``auto`` exports: two leaves with unlike numbers derive unlike targets from one VNI."""
     return RouteTarget(str(number & DERIVED_BITS), vni)
-
-
-def matches(imported: RouteTarget, exported: RouteTarget) -> bool:
-    """Tell whether routes with one target are taken by an import of the other."""
-    return imported.number == exported.number and imported.admin in {ANY, exported.admin}
