@@ -15,7 +15,9 @@ from weftline.model.design import ResolvedSpec
 from weftline.model.parts import Catalog
 from weftline.model.spec import AUTO
 from weftline.model.technology import Technology
+from weftline.render import check_needs
 from weftline.technologies import TECHNOLOGIES
+from weftline.vendors import VENDORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,24 @@ def _judge(workspace: Workspace, declaration: Declaration, catalog: Catalog) -> 
         return design
     technology = TECHNOLOGIES[design.spec.technology]
     counts = plan_counts(design)
-    problems = engine_problems(design, technology)
+    problems = engine_problems(design, technology) + _platform_problems(design, technology, catalog)
     problems += counts if isinstance(counts, tuple) else judge_counts(design, technology, counts)
     if any(problem.is_error for problem in problems):
         return problems
     return Checked(workspace, design, technology, problems)
+
+
+def _platform_problems(design: ResolvedSpec, technology: Technology, catalog: Catalog) -> tuple[Problem, ...]:
+    """Refuse what the software of the switches cannot carry, or nobody here writes."""
+    missing = [name for name in technology.design.list_vendors(design) if name not in VENDORS]
+    if missing:
+        message = f"configuration for {missing[0]} is not written yet"
+        where = design.places.get("roce.platform.system")
+        return (Problem("capability.not-rendered", message, "choose another platform", where),)
+    if technology.design.needs is None:
+        return ()
+    name, needs = technology.design.needs(design)
+    return check_needs(name, needs, catalog.platforms)
 
 
 def engine_problems(design: ResolvedSpec, technology: Technology) -> tuple[Problem, ...]:

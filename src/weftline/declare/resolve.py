@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from weftline.declare.cables import choose_runs
@@ -23,7 +24,7 @@ from weftline.declare.ranges import Interval, expand_ranges, parse_ranges
 from weftline.declare.read import Declaration, canonical_json
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec, RunPart, TierPart
-from weftline.model.parts import Catalog, PortSet, SwitchPart
+from weftline.model.parts import AsicPart, Catalog, PortSet, SwitchPart
 from weftline.model.spec import AUTO, FabricSpec
 
 
@@ -103,15 +104,17 @@ def _tiers(desk: Desk, choice: HostChoice, rails: int) -> tuple[TierPart, TierPa
     core = choose_above(desk, "core", topology.core, spine, rate)
     if leaf is None or spine is None or core is None:
         return None
-    return _tier(leaf), _tier(spine), _tier(core)
+    asics = desk.catalog.asics
+    return _tier(leaf, asics), _tier(spine, asics), _tier(core, asics)
 
 
-def _tier(entry: tuple[str, SwitchPart, PortSet]) -> TierPart:
+def _tier(entry: tuple[str, SwitchPart, PortSet], asics: Mapping[str, AsicPart]) -> TierPart:
     """Take the switch as it runs: a hardware SKU of its port set stands for that of the part."""
     name, part, ports = entry
     if ports.sonic_hwsku:
         part = part.model_copy(update={"sonic_hwsku": ports.sonic_hwsku})
-    return TierPart(name, part, ports.count, ports.rate_gbps, ports.per_cage)
+    chip = None if part.asic is None else asics.get(part.asic)
+    return TierPart(name, part, ports.count, ports.rate_gbps, ports.per_cage, chip)
 
 
 def _unit_size(desk: Desk, leaf: TierPart, rails: int) -> int:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from weftline.errors import Place
 from weftline.model.headroom_table import ProfileRow
 from weftline.model.inventory import InventoryRow
-from weftline.model.parts import CablePart, HostPart, NicPart, SwitchPart
+from weftline.model.parts import AsicPart, CablePart, HostPart, NicPart, SwitchPart
 from weftline.model.spec import FabricSpec
 
 
@@ -22,6 +22,8 @@ class TierPart:
     ports: int
     rate_gbps: float
     per_cage: int
+    chip: AsicPart | None = None
+    """What is known of its switching chip."""
 
 
 @dataclass(frozen=True, slots=True)

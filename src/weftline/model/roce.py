@@ -95,8 +95,8 @@ class BuffersSection(Section):
 
     model: Literal["dynamic", "traditional"] | Auto = Field(
         default=AUTO,
-        description="dynamic: the switch computes headroom and pools; traditional: the files say every byte; auto: "
-        "dynamic where the chip can and no headroom_table is given.",
+        description="traditional: the files say every byte; dynamic: the switch computes headroom and pools; auto: "
+        "traditional where the buffer and the figures of the chip (or a headroom_table) are known.",
     )
     total_bytes: Annotated[int, Field(strict=True, ge=1, le=2**40)] | Auto = Field(
         default=AUTO, description="Packet buffer that pools may take; auto: that of the switch part."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
 from weftline.model.audit import Observation
+from weftline.model.capability import Need
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent, ForwardingTable
@@ -39,6 +40,8 @@ class Design:
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
     table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None
     """(fabric, addresses, routes, plane) -> the tables of one plane alone; None where devices take no tables."""
+    needs: Callable[[ResolvedSpec], tuple[str, tuple[Need, ...]]] | None = None
+    """The platform of a design's switches, and what is asked of it; None where the catalogue has no such platforms."""
 
     def list_vendors(self, design: ResolvedSpec) -> tuple[str, ...]:
         """Name the vendors that write the files of a design."""

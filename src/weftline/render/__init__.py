@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weftline.render.capabilities import check_needs
 from weftline.render.check import check_files
 from weftline.render.files import render
 from weftline.render.manifest import MANIFEST, Manifest, ManifestEntry, read_manifest, write_manifest
@@ -13,6 +14,7 @@ __all__ = [
     "Manifest",
     "ManifestEntry",
     "check_files",
+    "check_needs",
     "read",
     "read_manifest",
     "render",

@@ -175,3 +175,17 @@ def test_every_shipped_table_is_read(corpus: Any) -> None:
         row = " ".join(words[3:9] + [word for word in words[9:10] if word])
         rows, problems = pg_profile_lookup.parse(row.encode(), "f.ini")
         assert (len(rows), problems) == (1, ()), row
+
+
+@pytest.mark.parametrize(
+    ("buffers", "words"),
+    [
+        ({"model": "traditional"}, "give roce.buffers.total_bytes"),
+        ({"model": "traditional", "total_bytes": 10**8}, "give roce.headroom_table"),
+        ({"model": "dynamic"}, "no source says that its chip computes headroom"),
+    ],
+)
+def test_what_is_missing_for_a_model_is_said(buffers: dict[str, Any], words: str) -> None:
+    found = judge(RDMA, buffers=buffers)
+    assert {one.code for one in found} == {"capability.buffer-model"}
+    assert all(words in one.hint for one in found)

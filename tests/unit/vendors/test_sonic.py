@@ -11,6 +11,7 @@ import pytest
 
 from tests.designs import render_design
 from tests.unit.vendors.damage import damage, replace
+from weftline.declare import load_catalog
 from weftline.formats.config_db import alias_name, interface_name, read_tables, write_tables
 from weftline.formats.lines import Reading
 from weftline.model.artifact import Artifact, ArtifactSet
@@ -24,7 +25,7 @@ MADE = render_design("roce", hosts=4, rails=2)
 PATH = "switches/leaf-001/config_db.json"
 
 
-def tables(path: str = PATH) -> dict[str, dict[str, dict[str, str]]]:
+def tables(path: str = PATH) -> dict[str, dict[str, dict[str, Any]]]:
     """Parse one rendered file."""
     return json.loads(MADE.text(path))
 
@@ -86,8 +87,8 @@ def test_what_no_source_says_is_absent() -> None:
 def test_lanes_are_said_where_the_platform_numbers_them_in_order() -> None:
     platform = PlatformIntent("sn5600", 2, "ACS-SN5600", "Spectrum-4")
     leaf = MADE.intent("leaf-001")
-    part = MADE.design.leaf.part.model_copy(update={"asic": "Spectrum-4"})
-    tier = replace_fields(MADE.design.leaf, part=part, per_cage=2)
+    chip = load_catalog().asics["Spectrum-4"]
+    tier = replace_fields(MADE.design.leaf, chip=chip, per_cage=2)
     ports = tuple(replace_fields(port, lanes=list_lanes(tier, port.key)) for port in leaf.ports)
     db = make_tables(replace_fields(leaf, platform=platform, ports=ports))
     assert db["DEVICE_METADATA"]["localhost"]["hwsku"] == "ACS-SN5600"

@@ -6,7 +6,7 @@ from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.roce.addresses import assign
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
-from weftline.technologies.roce.platform import SYSTEMS, list_vendors
+from weftline.technologies.roce.platform import SYSTEMS, list_needs, list_vendors
 
 ROCE = Technology(
     name="roce",
@@ -18,6 +18,7 @@ ROCE = Technology(
         intents=list_intents,
         vendors=SYSTEMS["sonic"],
         vendors_of=list_vendors,
+        needs=list_needs,
     ),
     transport=Transport(
         message_latency_us=3.1,

@@ -13,8 +13,7 @@ from weftline.model.design import ResolvedSpec, TierPart
 from weftline.model.headroom import BufferGroup, PoolDemand, PoolPlan
 from weftline.model.spec import AUTO
 from weftline.technologies.roce.classes import Classes
-from weftline.technologies.roce.headrooms import Headroom, find_headroom
-from weftline.technologies.roce.mtu import host_mtu
+from weftline.technologies.roce.headrooms import Headroom, find_headroom, lossless_mtu
 from weftline.technologies.roce.platform import computes_headroom
 
 INGRESS, EGRESS, EGRESS_LOSSY = "ingress_lossless_pool", "egress_lossless_pool", "egress_lossy_pool"
@@ -121,12 +120,15 @@ def plan_buffers(design: ResolvedSpec, tier: TierPart, classes: Classes) -> Buff
 
 
 def choose_model(design: ResolvedSpec, tier: TierPart) -> str:
-    """Choose the buffer model; empty where neither the switch nor anybody here can size what is needed."""
+    """Choose the buffer model; empty where neither the switch nor anybody here can size what is needed.
+
+    ``auto`` prefers files that say every byte, since what they come to can be proved from them alone.
+    """
     declared = design.spec.roce.buffers.model
     can_say = total_bytes(design, tier) is not None and find_headroom(design, tier, 1) is not None
-    if declared == "dynamic" or (declared == AUTO and computes_headroom(tier) and design.headroom_rows is None):
-        return "dynamic" if computes_headroom(tier) else ""
-    return "traditional" if can_say else ""
+    if can_say and declared != "dynamic":
+        return "traditional"
+    return "dynamic" if computes_headroom(tier) and declared != "traditional" else ""
 
 
 def total_bytes(design: ResolvedSpec, tier: TierPart) -> int | None:
@@ -135,9 +137,3 @@ def total_bytes(design: ResolvedSpec, tier: TierPart) -> int | None:
     if declared != AUTO:
         return declared
     return None if tier.part.buffer_bytes is None else int(tier.part.buffer_bytes)
-
-
-def lossless_mtu(design: ResolvedSpec) -> int:
-    """Find the largest lossless packet that headroom is sized for."""
-    declared = design.spec.roce.buffers.lossless_mtu
-    return host_mtu(design) if declared == AUTO else declared

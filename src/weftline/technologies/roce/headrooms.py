@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from weftline.headroom import headroom_asic, switch_headroom
 from weftline.model.design import ResolvedSpec, TierPart
+from weftline.model.headroom import HeadroomPort, LosslessTraffic
 from weftline.model.headroom_table import ProfileRow
+from weftline.model.spec import AUTO
+from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
+from weftline.technologies.roce.platform import LANES_PER_CAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +27,25 @@ class Headroom:
 
 def find_headroom(design: ResolvedSpec, tier: TierPart, length_m: int) -> Headroom | None:
     """Size the headroom behind a cable of a length; None where no table has it and no figures of the chip are known."""
-    if design.headroom_rows is not None:
-        return _look_up(design, tier, length_m)
-    return None
+    return _compute(design, tier, length_m) if design.headroom_rows is None else _look_up(design, tier, length_m)
+
+
+def lossless_mtu(design: ResolvedSpec) -> int:
+    """Find the largest lossless packet that headroom is sized for."""
+    declared = design.spec.roce.buffers.lossless_mtu
+    return host_mtu(design) if declared == AUTO else declared
+
+
+def _compute(design: ResolvedSpec, tier: TierPart, length_m: int) -> Headroom | None:
+    """Size it by the formula; None for a chip or a rate of which a figure has no source."""
+    chip, section = headroom_asic(tier.chip), design.spec.roce.buffers
+    if chip is None:
+        return None
+    lanes = LANES_PER_CAGE // tier.per_cage
+    port = HeadroomPort(round(tier.rate_gbps * 1000), length_m, SWITCH_MTU, lanes)
+    traffic = LosslessTraffic(lossless_mtu(design), section.small_packet_percent)
+    sized = switch_headroom(port, chip, traffic, is_pool_shared=section.shared_headroom)
+    return None if sized is None else Headroom(length_m, sized.size, sized.xon, sized.xoff)
 
 
 def _look_up(design: ResolvedSpec, tier: TierPart, length_m: int) -> Headroom | None:

@@ -9,8 +9,8 @@ from weftline.model.design import ResolvedSpec
 from weftline.model.spec import AUTO
 from weftline.technologies.roce.classes import COUNT, Classes, list_classes, number_classes
 
-NO_ADAPTIVE_ROUTING = frozenset({"sonic", "eos"})
-"""Systems for which nobody here knows how to say it."""
+ADAPTIVE = ("nvue",)
+"""Systems whose files can say adaptive routing."""
 
 
 def list_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
@@ -23,7 +23,7 @@ def list_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
         *_judge_numbers(design, classes),
         *_judge_shares(design),
         *_judge_marks(design),
-        *_judge_platform(design),
+        *_judge_adaptive(design),
     )
 
 
@@ -146,9 +146,9 @@ def _judge_marks(design: ResolvedSpec) -> Iterator[Problem]:
             yield Problem("spec.marks", message, "marking grows from min_bytes to max_bytes", design.places.get(path))
 
 
-def _judge_platform(design: ResolvedSpec) -> Iterator[Problem]:
-    roce = design.spec.roce
-    if roce.adaptive_routing and roce.platform.system in NO_ADAPTIVE_ROUTING:
-        message = f"roce.adaptive_routing is set, and it cannot be written for {roce.platform.system}"
-        hint = "write platform: {system: nvue}, which has it, or leave it out"
+def _judge_adaptive(design: ResolvedSpec) -> Iterator[Problem]:
+    system = design.spec.roce.platform.system
+    if design.spec.roce.adaptive_routing and system not in ADAPTIVE:
+        message = f"adaptive routing cannot be written for {system}: no public document says how"
+        hint = f"platforms that can: {', '.join(ADAPTIVE)}"
         yield Problem("capability.adaptive-routing", message, hint, design.places.get("roce.adaptive_routing"))

@@ -9,6 +9,7 @@ from weftline.headroom import find_floor
 from weftline.model.design import ResolvedSpec, RunPart, TierPart
 from weftline.model.headroom_table import ProfileRow
 from weftline.model.spec import AUTO
+from weftline.technologies.roce.buffers import choose_model, total_bytes
 from weftline.technologies.roce.headrooms import find_row
 from weftline.technologies.roce.mtu import host_mtu
 from weftline.technologies.roce.queues import longest_pause_ms
@@ -16,7 +17,7 @@ from weftline.technologies.roce.queues import longest_pause_ms
 
 def list_buffer_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
     """List what stands against the buffers of a declaration."""
-    return (*_judge_table(design), *_judge_watchdog(design))
+    return (*_judge_model(design), *_judge_table(design), *_judge_watchdog(design))
 
 
 def _list_runs(design: ResolvedSpec) -> list[tuple[str, TierPart, RunPart]]:
@@ -26,6 +27,23 @@ def _list_runs(design: ResolvedSpec) -> list[tuple[str, TierPart, RunPart]]:
         ("leaf_spine", design.leaf, design.leaf_spine),
         ("leaf_spine", design.spine, design.leaf_spine),
     ]
+
+
+def _judge_model(design: ResolvedSpec) -> Iterator[Problem]:
+    """Refuse a buffer model that a tier cannot have, or of which too little is known."""
+    wanted = design.spec.roce.buffers.model
+    where = design.places.get("roce.buffers.model")
+    for tier in {tier.name: tier for tier in (design.leaf, design.spine)}.values():
+        if wanted == AUTO or choose_model(design, tier) == wanted:
+            continue
+        message = f"buffers of {tier.name} cannot be divided by the model {wanted}"
+        if wanted == "dynamic":
+            hint = "no source says that its chip computes headroom; write traditional"
+        elif total_bytes(design, tier) is None:
+            hint = "no source says how large its buffer is: give roce.buffers.total_bytes"
+        else:
+            hint = "no source says what headroom its chip needs: give roce.headroom_table"
+        yield Problem("capability.buffer-model", message, hint, where)
 
 
 def _judge_table(design: ResolvedSpec) -> Iterator[Problem]:
