@@ -9,9 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.oracle.partition_lab import NEEDED, Lab, make_fabric, simulate
-from weftline.formats import partitions_conf
+from weftline.formats import opensm_conf, partitions_conf
 from weftline.model.driver import SubnetState
+from weftline.model.lint import LintInput
 from weftline.model.partitions import End, KeySubnet
+from weftline.vendors.opensm.linting import lint
 from weftline.vendors.opensm.prediction import PartitionOptions, Prediction, predict
 
 pytestmark = [pytest.mark.lab, NEEDED]
@@ -203,4 +205,20 @@ def test_files_that_are_taken(lab: Lab, text: str) -> None:
 
 
 def test_no_file_at_all(lab: Lab) -> None:
+    """OpenSM says SUBNET UP and nothing of the file, and every port holds 0xffff: the linter says so before."""
     assert check(lab, None, {}).is_default
+    path = lab.folder / "partitions.conf"
+    log = (lab.folder / "osm.log").read_text(errors="replace")
+    assert "SUBNET UP" in log
+    assert not re.search("ERR|[Pp]artition config", log)
+    assert not path.exists()
+    options = opensm_conf.parse((lab.folder / "osm.conf").read_bytes(), "opensm.conf").options
+    made = lab.made
+    linted = lint(LintInput(None, options, made.fabric, made.addresses, manager=lab.access.entry, has_all=True))
+    assert [one.rule for one in linted.findings if one.rule.startswith("partition.")] == ["partition.no-file"]
+    assert linted.predicted is not None
+    ends = {one.guid: one.table.keys for one in linted.predicted if one.guid}
+    state = lab.last()
+    held = {guid: state.key_tables[place] for guid, place in state.endpoints.items() if guid in ends}
+    assert len(held) == 8
+    assert {keys for guid, keys in ends.items() if guid in held} == set(held.values()) == {(0xFFFF,)}

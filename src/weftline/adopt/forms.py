@@ -324,7 +324,7 @@ FORMS: tuple[Form, ...] = (
         "opensm-conf",
         "options of OpenSM",
         "a copy of /etc/opensm/opensm.conf, or opensm -c opensm.conf",
-        lambda _, head: opensm_conf.looks_like(head),
+        lambda name, head: name.endswith("opensm.conf") or opensm_conf.looks_like(head),
         opensm_conf.parse,
     ),
     Form(

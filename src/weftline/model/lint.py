@@ -27,6 +27,8 @@ class LintInput:
     """Port GUID at which the manager runs; 0 where nobody says."""
     capacities: tuple[int, int] | None = None
     """Places of the key tables of adapters and of external ports of switches, where they are known."""
+    has_all: bool = False
+    """Whether everything that the manager reads was given, as with its folder: what is not here is not there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -451,3 +451,21 @@ def test_tables_of_ports_that_the_topology_lacks_leave_the_question_open(made: R
     topic = judge(made, stray_txt="".join(_answer("-G 0x00deadbeef000001", (), RED)))
     assert "TEN-01" not in topic.good_controls
     assert topic.verdict == "unknown"
+
+
+NAMED = f"{OPTIONS}partition_config_file /etc/opensm/partitions.conf\n"
+
+
+def test_a_partition_file_that_is_named_and_not_given_is_asked_for(made: Rendered) -> None:
+    """Without it every port is a full member of one partition; only tables of all ports say that it is not so."""
+    alone = partitions.judge(gather(made, {"opensm.conf": NAMED}, declared=False))
+    asked = next(one for one in alone.unjudged if "partition file that opensm.conf names" in one.question)
+    assert asked.needs.startswith("/etc/opensm/partitions.conf")
+    assert asked.controls == ("TEN-01", "TEN-02")
+    assert alone.verdict == "unknown"
+    told = judge(made, opensm_conf=NAMED)
+    assert not any("/etc/opensm/partitions.conf" in one.needs for one in told.unjudged)
+    some = judge(made, {"host-0001/nic1": ""}, opensm_conf=NAMED)
+    assert any("/etc/opensm/partitions.conf" in one.needs for one in some.unjudged)
+    given = gather(made, {"opensm.conf": NAMED, "partitions.conf": made.text("opensm/subnet-1/partitions.conf")})
+    assert not any("/etc/opensm/partitions.conf" in one.needs for one in partitions.judge(given).unjudged)

@@ -252,3 +252,39 @@ def test_carriage_returns_are_named(made: Rendered) -> None:
         one for one in judge(made, GOOD.replace("\n", "\r\n")).findings if one.rule == "partition.syntax-error"
     ]
     assert "carriage returns end the lines" in finding.message
+
+
+NAMED = KEYS + "partition_config_file /etc/opensm/partitions.conf\n"
+
+
+def judge_folder(made: Rendered, options: str, text: str | None = None, *, has_all: bool = True) -> Linted:
+    """Lint what stands in the folder of a manager."""
+    found = opensm_conf.parse(options.encode(), "conf/opensm.conf").options
+    file = None if text is None else partitions_conf.parse(text.encode(), "conf/partitions.conf")
+    return lint(LintInput(file, found, made.fabric, made.addresses, make_discovery(), manager=ONE, has_all=has_all))
+
+
+@pytest.mark.parametrize("options", [NAMED, KEYS, KEYS + "partition_config_file (null)\n"])
+def test_a_partition_file_that_is_not_there(made: Rendered, options: str) -> None:
+    linted = judge_folder(made, options)
+    (finding,) = [one for one in linted.findings if one.rule == "partition.no-file"]
+    assert finding.severity == "critical"
+    assert linted.outcome.startswith("OpenSM finds no partition file: every port becomes a full member")
+    assert linted.predicted is not None
+    assert {one.table.keys for one in linted.predicted} == {(0xFFFF,)}
+
+
+def test_a_partition_file_of_another_name(made: Rendered) -> None:
+    linted = judge_folder(made, NAMED.replace("partitions.conf", "tenants.conf"), GOOD)
+    (finding,) = [one for one in linted.findings if one.rule == "partition.no-file"]
+    assert "tenants.conf, and none of that name is in the folder, and conf/partitions.conf" in finding.message
+    assert linted.predicted is not None
+    assert {one.table.keys for one in linted.predicted} == {(0xFFFF,)}
+    assert linted.outcome.startswith("OpenSM finds no partition file")
+
+
+def test_a_partition_file_that_is_there_or_was_not_asked_for(made: Rendered) -> None:
+    assert not judge_folder(made, NAMED, GOOD).findings
+    alone = judge_folder(made, NAMED, has_all=False)
+    assert (alone.findings, alone.predicted) == ((), None)
+    assert "Without one every port would be a full member" in alone.outcome

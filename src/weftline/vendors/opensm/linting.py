@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from weftline.errors import Problem
 from weftline.model.finding import Finding, FindingSeverity
 from weftline.model.lint import Linted, LintInput, PredictedTable
 from weftline.model.partitions import DEFAULT_KEY, KeySubnet, PartitionFile
+from weftline.model.survey import OptionFact
 from weftline.vendors.opensm.lint_options import judge_options
 from weftline.vendors.opensm.lint_rules import judge_rules
 from weftline.vendors.opensm.prediction import Overflow, PartitionOptions, Prediction, predict
 from weftline.vendors.opensm.subnet import describe_discovered, describe_subnet, name_ends
 
+NAMES_FILE = "partition_config_file"
+NO_FILE = "partition.no-file"
 MOST = 100
 """Findings of one rule that are listed; the rest is counted in the last."""
 _SEVERITY: dict[str, FindingSeverity] = {"error": "critical", "warning": "warning", "note": "note"}
@@ -28,10 +32,12 @@ def lint(source: LintInput) -> Linted:
     """Judge a partition file, an option file, or both together, against a fabric where one is known."""
     values = {option.name: option.value for option in source.options or ()}
     options = PartitionOptions.read(values)
-    findings = list(judge_options(source.options or ()))
+    findings = [*judge_options(source.options or ()), *judge_absence(source)]
     file = source.partitions
-    if file is None:
-        return Linted(_sort(findings), "There is no partition file to judge.", None)
+    if file is None or any(finding.rule == NO_FILE for finding in findings):
+        if file is not None:  # it is there, but not under the name by which OpenSM looks for it
+            findings += [*_from_file(file), *judge_rules(file, allows_both=options.allows_both)]
+        return _without_file(source, findings, options)
     findings += _from_file(file)
     findings += judge_rules(file, allows_both=options.allows_both)
     prediction: Prediction | None = None
@@ -47,6 +53,45 @@ def lint(source: LintInput) -> Linted:
     if prediction is not None and subnet is not None and prediction.is_certain:
         tables = tuple(_list_tables(prediction, subnet))
     return Linted(_sort(findings), outcome, tables)
+
+
+def _without_file(source: LintInput, findings: list[Finding], options: PartitionOptions) -> Linted:
+    """Judge options alone: where the folder of the manager lacks its partition file, OpenSM opens everything."""
+    if not any(finding.rule == NO_FILE for finding in findings):
+        words = "There is no partition file to judge."
+        return Linted(_sort(findings), f"{words} Without one every port would be a full member of 0x7fff.", None)
+    subnet = describe(source)
+    tables = None if subnet is None else tuple(_list_tables(predict(None, subnet, options), subnet))
+    outcome = "OpenSM finds no partition file: every port becomes a full member of partition 0x7fff, and it says "
+    return Linted(_sort(findings), f"{outcome}SUBNET UP.", tables)
+
+
+def judge_absence(source: LintInput) -> Iterator[Finding]:
+    """Find that the partition file is not there, where all files were given; the log of OpenSM does not tell."""
+    if not source.has_all or source.options is None:
+        return
+    named = find_named(source.options)
+    name = "partitions.conf" if named is None else named.value
+    given = "" if source.partitions is None else source.partitions.file
+    if given and (named is None or PurePosixPath(given).name == PurePosixPath(name).name):
+        return
+    says = "no option names a partition file" if named is None else f"the partition file that it names is {name[:80]}"
+    there = f", and {given}, which is there, is not read" if given else ""
+    yield Finding(
+        rule=NO_FILE,
+        severity="critical",
+        subject="opensm.conf" if named is None else f"option {named.name}",
+        message=f"{says}, and none of that name is in the folder{there}; without it OpenSM makes every port a full "
+        "member of the default partition 0x7fff and says SUBNET UP",
+        next_step=f"put the partition file into the folder as {PurePosixPath(name).name}, and lint again",
+        where=() if named is None else (named.where,),
+        controls=("TEN-01", "TEN-02"),
+    )
+
+
+def find_named(options: Sequence[OptionFact]) -> OptionFact | None:
+    """Find the option that names the partition file; ``(null)`` is how OpenSM writes that nothing is named."""
+    return next((one for one in options if one.name == NAMES_FILE and one.value not in {"", "(null)"}), None)
 
 
 def describe(source: LintInput) -> KeySubnet | None:

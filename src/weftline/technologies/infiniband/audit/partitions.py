@@ -20,6 +20,7 @@ from weftline.technologies.infiniband.audit.verdicts import count, settle
 TITLE = "Partitions: who can reach whom"
 ENFORCEMENT = "opensm.conf, or smpquery portinfo of the switch ports that face hosts"
 PREMISE = "It rests on a management key that protects the tables; see the topic on keys."
+NAMES_FILE = "partition_config_file"
 MOST = 50
 FAMILY = "partition."
 
@@ -30,9 +31,10 @@ def judge(source: AuditInput) -> Topic:
     findings += _judge_log(source)
     keyed = gather(source)
     if keyed is None:
-        question = Unjudged("Which ports are there to be kept apart?", "ibnetdiscover", ("TEN-01",))
+        asked = [Unjudged("Which ports are there to be kept apart?", "ibnetdiscover", ("TEN-01",))]
+        asked += ask_for_file(source)
         words = findings[0].message if findings else "No file describes the fabric that partitions are made for."
-        return Topic("partitions", TITLE, settle(findings, [question]), words, tuple(findings), (question,))
+        return Topic("partitions", TITLE, settle(findings, asked), words, tuple(findings), tuple(asked))
     findings += [
         *_judge_default(source, keyed),
         *_judge_everybody(source, keyed),
@@ -322,6 +324,8 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
             words += " The partition file says what they should hold."
         controls = ("TEN-01", "TEN-02", "TEN-04", *(("TEN-03",) if walls else ()), *(("TEN-11",) if unknown else ()))
         yield Unjudged(words, TABLES, controls)
+        if unknown:
+            yield from ask_for_file(source)
     if any(None in keyed.enforcement(peer) for _, peer in pairs):
         yield Unjudged("Do the switch ports that face hosts enforce partitions?", ENFORCEMENT, ("TEN-03",))
     if proof is None:
@@ -339,6 +343,22 @@ def _list_open(source: AuditInput, keyed: Keyed, proof: Proof | None) -> Iterato
         yield Unjudged(
             "Did the manager give its partition file up, or lose keys?", "opensm.log of the manager", ("TEN-05",)
         )
+
+
+def ask_for_file(source: AuditInput) -> Iterator[Unjudged]:
+    """Ask for the partition file where the options name one and none was given: without it OpenSM opens everything."""
+    if any(part.partitions is not None for part in source.survey.parts):
+        return
+    for part in source.survey.parts:
+        for option in part.options:
+            if option.name == NAMES_FILE and option.value not in {"", "(null)"}:
+                words = (
+                    f"Is {option.value[:80]}, the partition file that {option.where.file} names, there? Without it "
+                    "every port is a full member of the default partition, and the log says SUBNET UP."
+                )
+                needs = f"{option.value[:80]}, or the partition tables of all ports"
+                yield Unjudged(words, needs, ("TEN-01", "TEN-02"))
+                return
 
 
 def _list_good(findings: list[Finding], unjudged: list[Unjudged], keyed: Keyed) -> tuple[str, ...]:
