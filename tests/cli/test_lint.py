@@ -24,7 +24,7 @@ def test_a_file_in_order(file: Path) -> None:
     assert ran.status == 0
     assert ran.out.startswith("OpenSM takes the file")
     document = hold(run("lint", file, "--json").document, "lint")
-    assert (document["counts"]["critical"], document["predicted"]) == (0, None)
+    assert (document["counts"]["error"], document["predicted"]) == (0, None)
 
 
 def test_a_file_that_opens_everything(file: Path) -> None:

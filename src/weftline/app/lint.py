@@ -1,40 +1,72 @@
-"""Configuration that somebody wrote by hand, judged by what the manager will make of it."""
+"""Configuration that others wrote, whatever it is of: found, told apart, read by its vendor and judged by the rules."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weftline.adopt import build_fabric, read_survey
+from weftline.adopt import FORMS
+from weftline.app import lint_manager
 from weftline.app.audit import SEVERITIES
-from weftline.app.check import problems_error
 from weftline.app.files import is_folder, read_bytes
-from weftline.app.pipeline import Progress, run_to_routes, silent
-from weftline.app.workspace import SUFFIXES
+from weftline.app.pipeline import Progress, silent
 from weftline.errors import ArtifactError, Place, UsageError
-from weftline.model.finding import Finding, FindingSeverity
-from weftline.model.lint import Linted, LintInput
-from weftline.model.partitions import PartitionFile
-from weftline.model.survey import OptionFact, Survey
+from weftline.lint import LintSource, lint_devices
+from weftline.lint.coverage import list_unjudged, say_evidence
+from weftline.lint.merging import merge_devices
+from weftline.model.finding import Finding, FindingSeverity, Unjudged
+from weftline.model.lint import Linted
+from weftline.model.observed import ObservedDevice
 from weftline.vendors import VENDORS
 
 MAX_BYTES = 256 * 2**20
-HINT = "give a file of a subnet manager, as partitions.conf or opensm.conf, or the folder that holds them"
+MAX_ALL_BYTES = 4 * 2**30
+MAX_FILES = 20_000
+MAX_DEPTH = 6
+HEAD = 65_536
+WORDS: dict[FindingSeverity, str] = {"critical": "error", "warning": "warning", "note": "notice"}
+"""How lint calls severities: as linters do."""
+BIG = "give the part of it that is of one device, or compress nothing and split it"
+KNOWN = (
+    "configuration or show outputs of switches (SONiC, FRR, NVUE, EOS) or hosts (mlnx_qos, ethtool), or "
+    "partitions.conf and opensm.conf of a subnet manager"
+)
+HINT = f"give {KNOWN}"
+
+
+@dataclass(frozen=True, slots=True)
+class LintOptions:
+    """What is known besides the files."""
+
+    options: Path | None = None
+    """An opensm.conf that goes with a partition file."""
+    fabric: Path | None = None
+    manager: str | None = None
+    dscps: frozenset[int] | None = None
+    """DSCPs that must not lose packets."""
 
 
 @dataclass(frozen=True, slots=True)
 class LintedPlace:
-    """What is wrong with the files of a place."""
+    """What is wrong with the files of some places."""
 
-    place: Path
-    files: tuple[str, ...]
-    """Those that were judged."""
-    linted: Linted
+    places: tuple[Path, ...]
+    files: tuple[tuple[str, str], ...]
+    """Every file that was looked at, with its form; empty where nobody here knows it."""
+    devices: tuple[ObservedDevice, ...]
+    findings: tuple[Finding, ...]
+    unjudged: tuple[Unjudged, ...]
+    evidence: str = ""
+    """What counters and watermarks show, in one sentence; empty where there are none."""
+    manager: Linted | None = None
+    """What a subnet manager makes of its files, where such are among them."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All findings, the worst first."""
-        return self.linted.findings
+    def judged(self) -> tuple[str, ...]:
+        """Files whose form is known."""
+        return tuple(file for file, form in self.files if form)
 
     def fails(self, at: FindingSeverity | None) -> bool:
         """Whether a finding is at least this severe."""
@@ -47,73 +79,116 @@ class LintedPlace:
         return sum(finding.severity == severity for finding in self.findings)
 
 
-def lint(
-    place: Path, options: Path | None, fabric: Path | None, manager: str | None, progress: Progress = silent
-) -> LintedPlace:
-    """Judge a file, or the files of a folder, against a dump or a declaration of the fabric where one is given.
+def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent) -> LintedPlace:
+    """Judge files, or all files of folders.
 
     Raises:
-        ArtifactError: when the place cannot be read, or holds no configuration that somebody here knows.
+        ArtifactError: when a place cannot be read, or holds no configuration that somebody here knows.
         UsageError: ``usage.guid`` when the manager is no GUID.
     """
-    guid = _read_guid(manager)
     progress("reading the files", None)
-    survey = read_survey(_read_files(place, options))
-    partitions = _find_partitions(survey)
-    found = _find_options(survey)
-    if partitions is None and found is None:
-        message = f"nobody here knows a configuration in {place}"
-        raise ArtifactError("artifact.no-configuration", message, HINT, Place(str(place)))
-    known = LintInput(None, None) if fabric is None else _read_fabric(fabric, progress)
+    by_vendor: dict[str, list[tuple[str, bytes]]] = {}
+    of_manager: list[tuple[str, bytes]] = []
+    forms: list[tuple[str, str]] = []
+    for name, data in _read_all([*places, *([known.options] if known.options else [])]):
+        vendor, form = recognise(name, data[:HEAD])
+        forms.append((name, form))
+        if vendor:
+            by_vendor.setdefault(vendor, []).append((name, data))
+        elif form:
+            of_manager.append((name, data))
+    if not by_vendor and not of_manager:
+        message = f"nobody here knows a configuration in {', '.join(str(place) for place in places)}"
+        raise ArtifactError("artifact.no-configuration", message, HINT, Place(str(places[0])))
+    devices: list[ObservedDevice] = []
+    for vendor, files in by_vendor.items():
+        progress(f"reading {len(files):,} files of {vendor}", None)
+        configured = VENDORS[vendor].configured
+        devices += () if configured is None else configured(files)
     progress("judging", None)
-    source = replace(known, partitions=partitions, options=found, manager=guid)
-    linted = next(vendor.lint for vendor in VENDORS.values() if vendor.lint is not None)(source)
-    return LintedPlace(place, tuple(item.file for item in survey.sources if item.form in {*_FORMS}), linted)
+    linted = lint_manager.lint_manager(of_manager, known.fabric, known.manager, progress) if of_manager else None
+    result = judge(merge_devices(devices), known.dscps)
+    findings = (*(() if linted is None else linted.findings), *result.findings)
+    ordered = tuple(sorted(findings, key=lambda item: SEVERITIES.index(item.severity)))
+    strange = [file for file, form in forms if not form]
+    unknown = [Unjudged(f"{len(strange):,} files of unknown form, as {strange[0]}", KNOWN)] if strange else []
+    return replace(
+        result, places=tuple(places), files=tuple(forms), findings=ordered, manager=linted,
+        unjudged=(*result.unjudged, *unknown),
+    )  # fmt: skip
 
 
-_FORMS = ("partitions", "opensm-conf")
+def judge(devices: Sequence[ObservedDevice], dscps: frozenset[int] | None) -> LintedPlace:
+    """Judge devices that were read."""
+    source = LintSource(tuple(devices), dscps)
+    return LintedPlace((), (), source.devices, lint_devices(source), list_unjudged(source), say_evidence(source))
 
 
-def _read_guid(text: str | None) -> int:
+def recognise(name: str, head: bytes) -> tuple[str, str]:
+    """Tell whose file it is and in which form; a subnet manager's has no vendor here, and an unknown one no form."""
+    for form in FORMS:
+        if form.name in lint_manager.FORMS and form.recognise(name, head):
+            return "", form.name
+    for vendor in VENDORS.values():
+        found = None if vendor.recognise is None else vendor.recognise(name, head)
+        if found is not None:
+            return vendor.name, found
+    return "", ""
+
+
+def _read_all(places: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+    """Read files one by one, those of folders in the order of their names."""
+    total = 0
+    for number, path in enumerate(path for place in places for path in _list_files(place)):
+        if number == MAX_FILES:
+            message = f"there are more than {MAX_FILES:,} files"
+            raise ArtifactError("artifact.too-large", message, "give the files of one fabric", Place(str(path)))
+        data = read_bytes(path, MAX_BYTES, BIG)
+        total += len(data)
+        if total > MAX_ALL_BYTES:
+            message = f"the files have more than {MAX_ALL_BYTES // 2**30} GiB"
+            raise ArtifactError("artifact.too-large", message, "give the files of one fabric", Place(str(path)))
+        yield str(path), data
+
+
+def _list_files(place: Path) -> Iterator[Path]:
+    if not is_folder(place):
+        yield place
+        return
+    for folder, folders, names in os.walk(place, followlinks=False):
+        depth = len(Path(folder).relative_to(place).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and depth < MAX_DEPTH)
+        for name in sorted(names):
+            path = Path(folder) / name
+            if not name.startswith(".") and path.is_file():
+                yield path
+
+
+def read_dscps(text: str | None) -> frozenset[int] | None:
+    """Read ``26`` or ``3,4``.
+
+    Raises:
+        UsageError: ``usage.dscp`` when it is no list of numbers from 0 to 63.
+    """
     if text is None:
-        return 0
-    try:
-        guid = int(text, 16)
-    except ValueError:
-        guid = 0
-    if not 0 < guid < 2**64:
-        raise UsageError("usage.guid", f"{text[:40]!r} is no GUID", "write the port's GUID, as 0x0002c90300800011")
-    return guid
+        return None
+    words = text.split(",")
+    if not all(word.strip().isascii() and word.strip().isdigit() and int(word) < 64 for word in words):
+        raise UsageError("usage.dscp", f"{text[:40]!r} is no list of DSCPs", "write numbers from 0 to 63, as 26 or 3,4")
+    return frozenset(int(word) for word in words)
 
 
-def _read_files(place: Path, options: Path | None) -> list[tuple[str, bytes]]:
-    paths = [place]
-    if is_folder(place):
-        paths = sorted(path for path in place.iterdir() if path.is_file() and path.suffix in {".conf", ".txt", ""})
-    if options is not None:
-        paths.append(options)
-    return [(str(path), read_bytes(path, MAX_BYTES, HINT)) for path in paths]
+def read_fail_on(text: str) -> FindingSeverity | None:
+    """Read the severity from which lint fails; ``never`` is None.
 
-
-def _find_partitions(survey: Survey) -> PartitionFile | None:
-    return next((part.partitions for part in survey.parts if part.partitions is not None), None)
-
-
-def _find_options(survey: Survey) -> tuple[OptionFact, ...] | None:
-    found = [part.options for part in survey.parts if part.options]
-    return found[0] if found else None
-
-
-def _read_fabric(path: Path, progress: Progress) -> LintInput:
-    """Read the fabric from a declaration, or from a discovery dump."""
-    if path.suffix in SUFFIXES or is_folder(path):
-        routed = run_to_routes(path, progress)
-        return LintInput(None, None, routed.built.fabric, routed.addresses)
-    survey = read_survey([(str(path), read_bytes(path, MAX_BYTES, "give one dump of one subnet"))])
-    if survey.discovery is None:
-        message = f"{path} holds no topology"
-        raise ArtifactError("artifact.no-dump", message, "give the output of ibnetdiscover", Place(str(path)))
-    adoption = build_fabric(survey.discovery)
-    if isinstance(adoption, tuple):
-        raise problems_error(adoption)
-    return LintInput(None, None, adoption.fabric, adoption.addresses, survey.discovery)
+    Raises:
+        UsageError: ``usage.severity``.
+    """
+    if text == "never":
+        return None
+    for severity, word in WORDS.items():
+        if text == word:
+            return severity
+    raise UsageError(
+        "usage.severity", f"{text[:40]!r} is no severity", f"choose one of {', '.join(WORDS.values())}, never"
+    )

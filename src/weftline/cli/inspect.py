@@ -106,38 +106,46 @@ def diff(
 
 
 def lint(
-    place: Annotated[
-        Path, typer.Argument(metavar="FILE", help="partitions.conf or opensm.conf, or the folder that holds them.")
+    places: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Configuration and show outputs of switches, hosts or a subnet manager, or folders of them.",
+        ),
     ],
+    dscp: Annotated[
+        str | None, typer.Option("--dscp", metavar="LIST", help="DSCPs that must not lose packets, as 26 or 3,4.")
+    ] = None,
     options: Annotated[
-        Path | None, typer.Option("--options", metavar="FILE", help="The opensm.conf that goes with it.")
+        Path | None, typer.Option("--options", metavar="FILE", help="The opensm.conf that goes with partitions.conf.")
     ] = None,
     fabric: Annotated[
         Path | None,
         typer.Option("--fabric", metavar="DUMP", help="The fabric: output of ibnetdiscover, or a declaration."),
     ] = None,
     manager: Annotated[
-        str | None, typer.Option("--sm", metavar="GUID", help="GUID of the port at which the manager runs.")
+        str | None, typer.Option("--sm", metavar="GUID", help="GUID of the port at which the subnet manager runs.")
     ] = None,
     predict: Annotated[
         bool, typer.Option("--predict", metavar="", help="Print the key table that each port will hold.")
     ] = False,
     fail_on: Annotated[
-        str, typer.Option("--fail-on", help="Exit 2 from this severity on: critical, warning, note or never.")
-    ] = "critical",
+        str, typer.Option("--fail-on", help="Exit 2 from this severity on: error, warning, notice or never.")
+    ] = "error",
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
 ) -> int:
-    """Say what OpenSM will really program from its partition file and options; read-only."""
-    from weftline.app.audit import read_severity
-    from weftline.app.lint import lint as lint_place
+    """Judge configuration that anybody wrote: is RoCE lossless, and what will OpenSM really program; read-only."""
+    from weftline.app.lint import LintOptions, read_dscps, read_fail_on
+    from weftline.app.lint import lint as lint_places
     from weftline.cli.linting import show_lint
     from weftline.cli.output import show_progress
 
-    severity = read_severity(fail_on)
+    severity = read_fail_on(fail_on)
+    known = LintOptions(options, fabric, manager, read_dscps(dscp))
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        linted = lint_place(place, options, fabric, manager, progress)
+        linted = lint_places(places, known, progress)
     return show_lint(linted, severity, predict=predict, as_json=as_json, no_color=no_color)
 
 

@@ -68,20 +68,26 @@ def _judge_default(source: LintSource) -> Iterator[Hit]:
 
 
 def _judge_ecn(source: LintSource) -> Iterator[Hit]:
-    """A packet that is not ECN-capable is dropped where others are marked."""
+    """A packet that is not ECN-capable is dropped where others are marked; a NIC that reacts to marks says ECT."""
     for host in source.hosts:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in _nics(host):
             said = None if port.nic is None else port.nic.traffic_class
-            if said is not None and said.value and not said.value & ECT:
+            if said is not None and said.value and not said.value & ECT and not reacts_to_marks(port):
                 words = f"the traffic class byte {said.value} says Not-ECT: a switch drops what it would mark"
                 found.append((port, words, said.where, f"{said.value | 2}: DSCP {said.value >> 2} with ECT(0)"))
         yield from gather(found, host.name)
         for setting in _setting(host, *TC_NAMES):
             byte = _number(setting)
-            if byte and 0 < byte < 256 and not byte & ECT:
+            if byte and 0 < byte < 256 and not byte & ECT and not all(map(reacts_to_marks, _nics(host))):
                 words = f"{setting.name}={byte} says Not-ECT: a switch may drop what it would mark"
                 yield Hit(host.name, words, setting.value.where, f"{setting.name}={byte | 2}")
+
+
+def reacts_to_marks(port: ObservedPort) -> bool:
+    """Tell whether the NIC is known to react to marks on what it sends losslessly: it then says ECT(0) by itself."""
+    said = None if port.nic is None else port.nic.reacting_priorities
+    return said is not None and set(find_priorities(port)) <= set(said.value) and bool(said.value)
 
 
 def _number(setting: ObservedSetting) -> int | None:
@@ -241,7 +247,7 @@ def _judge_virtual(source: LintSource) -> Iterator[Hit]:
 RULES = (
     Rule("nic.byte-lossy", "critical", _judge_byte, "NVIDIA/nccl issue 2383; openucx/ucx issue 2434"),
     Rule("nic.default-lossy", "critical", _judge_default, "openucx/ucx issue 2434; chimera-nas/chimera PR 617"),
-    Rule("nic.not-ecn-capable", "critical", _judge_ecn, "sonic-buildimage issue 27606"),
+    Rule("nic.not-ecn-capable", "warning", _judge_ecn, "sonic-buildimage issue 27606"),
     Rule("nic.gid", "critical", _judge_gid, "NVIDIA/nccl issues 769 and 426; uccl pull request 803"),
     Rule("nic.trust", "critical", _judge_trust, "Mellanox/network-operator issues 269 and 179"),
     Rule("nic.no-pause", "critical", _judge_pause, "NVIDIA/nccl issue 378"),

@@ -39,6 +39,8 @@ def _judge_missing(source: LintSource) -> Iterator[Hit]:
         if "pauses" not in device.covers:
             continue
         used = [port for port in device.ports if is_used(port) and _is_plug(port)]
+        if device.role != "switch":  # an output of one NIC says nothing of the others
+            used = [port for port in used if port.pauses is not None]
         pausing = [port for port in used if find_priorities(port)]
         if not pausing:
             if device.role == "switch" and used and (source.wanted or _has_pausing(source)):

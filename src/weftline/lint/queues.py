@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.headroom import alpha_of, judge_marks
+from weftline.lint.hosts import reacts_to_marks
 from weftline.lint.pauses import find_notify_dscps
 from weftline.lint.reading import find_paused_classes, find_priorities, get_group, get_queue, read_map
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
@@ -84,7 +85,7 @@ def _find_silent(source: LintSource) -> str:
     for host in source.hosts:
         for port in host.ports:
             said = None if port.nic is None else port.nic.traffic_class
-            if said is not None and not said.value & ECT:
+            if said is not None and not said.value & ECT and not reacts_to_marks(port):
                 return f"{host.name}/{port.name}"
     return ""
 

@@ -112,7 +112,7 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "tunnel.dscp-unsaid": tunnel,
     "nic.byte-lossy": lambda: set_variable("host-1", "NCCL_IB_TC", "2"),
     "nic.default-lossy": lambda: change_nic("host-1", traffic_class=said(2)),
-    "nic.not-ecn-capable": lambda: change_nic("host-1", traffic_class=said(104)),
+    "nic.not-ecn-capable": lambda: change_nic("host-1", traffic_class=said(104), reacting_priorities=None),
     "nic.gid": lambda: set_variable("host-1", "NCCL_IB_GID_INDEX", "1"),
     "nic.trust": lambda: change("host-1", 0, trust=said("pcp")),
     "nic.no-pause": lambda: change("host-1", 0, pauses=said(())),

@@ -96,10 +96,15 @@ def test_a_nearly_full_headroom_is_a_warning_and_a_full_one_an_error() -> None:
 def test_a_sender_without_ecn_makes_a_dropping_queue_an_error() -> None:
     fabric = mark(drops_unmarked=said(True))
     assert find(fabric, "queue.drops-unmarked")[0].severity == "note"
-    silent = change_nic("host-2", traffic_class=said(104))[4]
+    silent = change_nic("host-2", traffic_class=said(104), reacting_priorities=None)[4]
     (finding,) = find((*fabric[:4], silent), "queue.drops-unmarked")
     assert finding.severity == "critical"
     assert "host-2/eth2" in finding.message
+
+
+def test_a_nic_that_reacts_to_marks_says_ect_by_itself() -> None:
+    """One site runs with 236, which is DSCP 59 and no ECN bit (NVIDIA/nccl issue 2383)."""
+    assert find(change_nic("host-1", traffic_class=said(104)), "nic.not-ecn-capable") == []
 
 
 def test_marks_after_the_pause_of_an_incast_weigh_more_than_those_of_the_worst_case() -> None:

@@ -1,0 +1,74 @@
+"""A subnet manager's configuration that somebody wrote by hand, judged by what the manager will make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from weftline.adopt import build_fabric, read_survey
+from weftline.app.check import problems_error
+from weftline.app.files import is_folder, read_bytes
+from weftline.app.pipeline import Progress, run_to_routes, silent
+from weftline.app.workspace import SUFFIXES
+from weftline.errors import ArtifactError, Place, UsageError
+from weftline.model.lint import Linted, LintInput
+from weftline.model.partitions import PartitionFile
+from weftline.model.survey import OptionFact, Survey
+from weftline.vendors import VENDORS
+
+MAX_BYTES = 256 * 2**20
+
+FORMS = ("partitions", "opensm-conf")
+"""Forms of files, by the names of the table of forms, that a subnet manager reads."""
+
+
+def lint_manager(
+    files: Sequence[tuple[str, bytes]], fabric: Path | None, manager: str | None, progress: Progress = silent
+) -> Linted:
+    """Judge a partition file and options, against a dump or a declaration of the fabric where one is given.
+
+    Raises:
+        UsageError: ``usage.guid`` when the manager is no GUID.
+    """
+    guid = _read_guid(manager)
+    survey = read_survey(files)
+    known = LintInput(None, None) if fabric is None else _read_fabric(fabric, progress)
+    source = replace(known, partitions=_find_partitions(survey), options=_find_options(survey), manager=guid)
+    return next(vendor.lint for vendor in VENDORS.values() if vendor.lint is not None)(source)
+
+
+def _read_guid(text: str | None) -> int:
+    if text is None:
+        return 0
+    try:
+        guid = int(text, 16)
+    except ValueError:
+        guid = 0
+    if not 0 < guid < 2**64:
+        raise UsageError("usage.guid", f"{text[:40]!r} is no GUID", "write the port's GUID, as 0x0002c90300800011")
+    return guid
+
+
+def _find_partitions(survey: Survey) -> PartitionFile | None:
+    return next((part.partitions for part in survey.parts if part.partitions is not None), None)
+
+
+def _find_options(survey: Survey) -> tuple[OptionFact, ...] | None:
+    found = [part.options for part in survey.parts if part.options]
+    return found[0] if found else None
+
+
+def _read_fabric(path: Path, progress: Progress) -> LintInput:
+    """Read the fabric from a declaration, or from a discovery dump."""
+    if path.suffix in SUFFIXES or is_folder(path):
+        routed = run_to_routes(path, progress)
+        return LintInput(None, None, routed.built.fabric, routed.addresses)
+    survey = read_survey([(str(path), read_bytes(path, MAX_BYTES, "give one dump of one subnet"))])
+    if survey.discovery is None:
+        message = f"{path} holds no topology"
+        raise ArtifactError("artifact.no-dump", message, "give the output of ibnetdiscover", Place(str(path)))
+    adoption = build_fabric(survey.discovery)
+    if isinstance(adoption, tuple):
+        raise problems_error(adoption)
+    return LintInput(None, None, adoption.fabric, adoption.addresses, survey.discovery)
