@@ -70,3 +70,57 @@ def test_what_is_refused(file: Path, tmp_path: Path) -> None:
     refused(run("lint", other, "--json"), 1, "artifact.no-configuration")
     refused(run("lint", tmp_path / "absent", "--json"), 1, "artifact.no-place")
     refused(run("lint", file, "--sm", "host-1", "--json"), 64, "usage.guid")
+
+
+NIC = """\
+root@host-1:~# mlnx_qos -i eth2
+DCBX mode: OS controlled
+Priority trust state: dscp
+dscp2prio mapping:
+\tprio:0 dscp:07,06,05,04,03,02,01,00,
+\tprio:3 dscp:31,30,29,28,27,26,25,24,
+PFC configuration:
+\tpriority    0   1   2   3   4   5   6   7
+\tenabled     0   0   0   1   0   0   0   0
+root@host-1:~# ethtool -a eth2
+Pause parameters for eth2:
+Autonegotiate:  off
+RX:             on
+TX:             on
+
+root@host-1:~# cat /sys/class/infiniband/mlx5_0/tc/1/traffic_class
+Global tclass=106
+"""
+
+
+def test_outputs_of_a_host(tmp_path: Path) -> None:
+    path = tmp_path / "host-1.txt"
+    path.write_text(NIC, encoding="utf-8")
+    ran = run("lint", path)
+    assert ran.status == 2
+    assert "error: pauses.whole-link" in ran.out
+    assert "case: NVIDIA/daqiri issue 250" in ran.out
+    assert "whether the switches treat what the hosts send as lossless" in ran.out
+    document = hold(run("lint", path, "--json").document, "lint")
+    (finding,) = [one for one in document["findings"] if one["rule"] == "pauses.whole-link"]
+    assert (finding["severity"], finding["file"]) == ("error", str(path))
+    assert (document["files"], document["judged"], document["devices"][0]["role"]) == (1, 1, "host")
+    path.write_text(NIC.replace("on\n", "off\n"), encoding="utf-8")
+    assert run("lint", path).status == 0
+
+
+def test_a_kernel_that_keeps_half_of_its_ways(tmp_path: Path) -> None:
+    path = tmp_path / "leaf-1" / "frr.conf"
+    path.parent.mkdir()
+    path.write_text(
+        "frr version 8.4.4\nhostname leaf-1\nzebra nexthop kernel enable\nrouter bgp 65001\n", encoding="utf-8"
+    )
+    ran = run("lint", tmp_path, "--fail-on", "warning")
+    assert ran.status == 2
+    assert "warning: routing.kernel-groups" in ran.out
+    assert run("lint", tmp_path).status == 0
+
+
+def test_what_lint_is_asked_wrongly(file: Path) -> None:
+    refused(run("lint", file, "--dscp", "64", "--json"), 64, "usage.dscp")
+    refused(run("lint", file, "--fail-on", "critical", "--json"), 64, "usage.severity")

@@ -22,11 +22,16 @@ _PROFILE = re.compile(r"^pg_lossless_(\d{3,7})_(\d{1,6})m(?:_|$)")
 
 
 def _lossless(device: ObservedDevice) -> Iterator[tuple[ObservedPort, int, ObservedGroup | None]]:
-    """Each group that asks for pauses, with its buffer where one is said."""
+    """Each group that asks for pauses, or has headroom as if it did, with its buffer where one is said."""
     for port in device.ports:
         if is_used(port):
-            for number in sorted(find_paused_groups(port)):
+            paused = find_paused_groups(port)
+            for number in sorted(paused | {group.key for group in port.groups if _is_headed(group)}):
                 yield port, number, get_group(port, number)
+
+
+def _is_headed(group: ObservedGroup) -> bool:
+    return group.xoff_bytes is not None and group.xoff_bytes.value > 0
 
 
 def _judge_absent(source: LintSource) -> Iterator[Hit]:
@@ -35,7 +40,10 @@ def _judge_absent(source: LintSource) -> Iterator[Hit]:
         if "buffers" not in device.covers:
             continue
         found: list[tuple[ObservedPort, str, Place, str]] = []
+        is_made = makes_groups(device)
         for port, number, group in _lossless(device):
+            if group is None and is_made:
+                continue
             if group is None:
                 where = port.where if port.pauses is None else port.pauses.where
                 words = f"group {number} asks for pauses and has no buffer of its own"
@@ -46,6 +54,16 @@ def _judge_absent(source: LintSource) -> Iterator[Hit]:
                 where = group.where if said is None else said.where
                 found.append((port, words, where, "headroom by the port's speed and cable"))
         yield from gather(found, device.name)
+
+
+def makes_groups(device: ObservedDevice) -> bool:
+    """Tell whether the device may make its lossless groups itself, by speed and cable: SONiC's traditional model.
+
+    Where one group is written down, the others would be as well: the device writes them into its configuration.
+    """
+    is_traditional = device.buffer_model is None or device.buffer_model.value == "traditional"
+    written = any(group is not None for _, _, group in _lossless(device))
+    return is_traditional and not written and any(port.length_m is not None for port in device.ports)
 
 
 def _is_empty(group: ObservedGroup) -> bool:

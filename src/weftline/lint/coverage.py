@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weftline.kernels.column import NIL
+from weftline.lint.buffers import makes_groups
 from weftline.lint.reading import find_priorities, get_group
 from weftline.lint.rule import LintSource, name_ports
 from weftline.model.finding import Unjudged
+from weftline.model.observed import ObservedDevice
 
 _QUESTIONS = (
     ("classes", "how packets are sorted"),
@@ -48,6 +50,12 @@ def _find(source: LintSource) -> Iterator[Unjudged]:
             f"the other end of {len(alone):,} ports that pause, as {alone[0]}",
             "the files of the devices at the other end, and descriptions or neighbours that name them",
         )
+    made = [device.name for device in source.switches if makes_groups(device) and _pauses(device)]
+    if made:
+        yield Unjudged(
+            f"the headroom of {name_ports(made)}, which the device looks up by speed and cable",
+            "the BUFFER_PG table of the running device, as `show runningconfiguration all` prints it",
+        )
     computed = [
         f"{device.name}/{port.name}"
         for device in source.switches
@@ -59,6 +67,10 @@ def _find(source: LintSource) -> Iterator[Unjudged]:
             f"the headroom of {len(computed):,} ports that their device computes itself, as {computed[0]}",
             "`show buffer information` or the APPL_DB of the device",
         )
+
+
+def _pauses(device: ObservedDevice) -> bool:
+    return any(find_priorities(port) for port in device.ports)
 
 
 def say_evidence(source: LintSource) -> str:

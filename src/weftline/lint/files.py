@@ -12,7 +12,9 @@ def _judge_problems(source: LintSource) -> Iterator[Hit]:
     for device in source.devices:
         for problem in device.problems:
             where = problem.where or Place(device.files[0] if device.files else device.name)
-            yield Hit(device.name, problem.message, where, problem.hint or "the value that was meant")
+            severity = "note" if problem.severity == "note" else None
+            right = problem.hint or "the value that was meant"
+            yield Hit(device.name, problem.message, where, right, severity=severity)
 
 
 def _judge_unread(source: LintSource) -> Iterator[Hit]:

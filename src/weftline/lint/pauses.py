@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weftline.errors import Place
 from weftline.lint.reading import find_priorities, list_numbers
@@ -157,6 +158,7 @@ def _judge_watched(source: LintSource) -> Iterator[Hit]:
     """The watchdog must watch exactly what pauses."""
     for device in source.switches:
         found: list[tuple[ObservedPort, str, Place, str]] = []
+        some: list[tuple[ObservedPort, str, Place, str]] = []
         for port in device.ports:
             if port.watched is None or port.pauses is None or set(port.watched.value) == set(port.pauses.value):
                 continue
@@ -164,8 +166,10 @@ def _judge_watched(source: LintSource) -> Iterator[Hit]:
                 f"the watchdog watches priorities {list_numbers(port.watched.value)}, and "
                 f"{list_numbers(port.pauses.value)} pause"
             )
-            found.append((port, words, port.watched.where, f"watch {list_numbers(port.pauses.value)}"))
+            entry = (port, words, port.watched.where, f"watch {list_numbers(port.pauses.value)}")
+            (some if set(port.watched.value) < set(port.pauses.value) and port.watched.value else found).append(entry)
         yield from gather(found, device.name)
+        yield from (replace(hit, severity="warning") for hit in gather(some, device.name))
 
 
 def _judge_unwatched(source: LintSource) -> Iterator[Hit]:

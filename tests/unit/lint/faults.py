@@ -72,7 +72,7 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "classes.group-not-paused": lambda: change("leaf-1", 1, group_of_class=said({**GROUPS, 3: 4})),
     "classes.mixed": lambda: change("leaf-1", 1, group_of_class=said({**GROUPS, 0: 3})),
     "classes.remarked": lambda: change("spine-1", 0, dscp_of_class=said({3: 24})),
-    "classes.differ": lambda: change("spine-1", 0, class_of_dscp=said({**CLASSES, 24: 3})),
+    "classes.differ": lambda: change("spine-1", 0, class_of_dscp=said({**CLASSES, 24: 3, 26: 0})),
     "pauses.ends-differ": lambda: change("spine-1", 0, pauses=said((3, 4))),
     "pauses.missing": lambda: change("leaf-2", 0, pauses=said(())),
     "pauses.bundle-differs": bundle,

@@ -42,7 +42,7 @@ def said(value: T, path: str = "") -> Said[T]:
 MARKS = ObservedMarks("ecn", at(), said(True), said(False), said(100_000), said(400_000), said(20))
 QUEUES = (
     ObservedQueue(0, at(), said("weighted"), said(50), pool=said("egress_lossy_pool")),
-    ObservedQueue(3, at(), said("weighted"), said(50), MARKS, pool=said("egress_lossless_pool")),
+    ObservedQueue(3, at(), said("weighted"), said(50), marks=MARKS, pool=said("egress_lossless_pool")),
     ObservedQueue(6, at(), said("strict"), pool=said("egress_lossy_pool")),
 )
 GROUP = ObservedGroup(

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.lint.faults import FAULTS, count, mark
 from tests.unit.lint.good import GROUP, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
 from weftline.lint import RULES, LintSource, lint_devices
+from weftline.lint.coverage import list_unjudged
 from weftline.lint.pairing import pair_ports
 from weftline.model.observed import ObservedPool
 from weftline.model.observed_routing import ObservedTunnel
@@ -68,6 +69,15 @@ def test_one_finding_stands_for_all_ports_with_the_same_fault() -> None:
 
 def test_a_port_that_is_shut_loses_nothing() -> None:
     assert find(change("leaf-1", 1, is_up=said(False), groups=()), "buffers.no-headroom") == []
+
+
+def test_a_device_that_makes_its_groups_itself_is_not_blamed_and_is_said_to_be_unjudged() -> None:
+    leaf = make_fabric()[0]
+    bare = replace(leaf, ports=tuple(replace(port, groups=()) for port in leaf.ports))
+    assert find((bare,), "buffers.no-headroom") == []
+    assert any("looks up by speed and cable" in item.question for item in list_unjudged(LintSource((bare,))))
+    dynamic = replace(bare, buffer_model=said("dynamic"))
+    assert find((dynamic,), "buffers.no-headroom")
 
 
 def test_headroom_below_the_floor_is_a_note_on_very_long_cables() -> None:

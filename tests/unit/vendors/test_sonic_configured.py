@@ -415,7 +415,7 @@ def test_a_part_of_a_configuration_says_what_it_cannot_say() -> None:
     parts = {table: LEAF[table] for table in ("PORT_QOS_MAP", "QUEUE")}
     device = read(parts, "leaf-009.qos.json")
     assert device.name == "leaf-009"
-    assert device.covers == {"classes", "pauses", "marks", "schedule"}
+    assert device.covers == {"pauses", "marks", "schedule"}
     assert {problem.severity for problem in device.problems} == {"note"}
     assert {problem.code for problem in device.problems} == {"artifact.dangling"}
     assert {found.name for found in device.ports} == {"Ethernet0", "Ethernet4"}

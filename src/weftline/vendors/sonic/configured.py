@@ -30,7 +30,7 @@ HEAD = 65_536
 FAMILIES: dict[str, frozenset[str]] = {
     "ports": frozenset({"PORT"}),
     "mtu": frozenset({"PORT"}),
-    "classes": frozenset({"PORT_QOS_MAP", "DSCP_TO_TC_MAP", "TC_TO_QUEUE_MAP", "TC_TO_PRIORITY_GROUP_MAP"}),
+    "classes": frozenset({"DSCP_TO_TC_MAP"}),
     "pauses": frozenset({"PORT_QOS_MAP"}),
     "buffers": frozenset({"BUFFER_PG", "BUFFER_PROFILE", "BUFFER_POOL"}),
     "marks": frozenset({"WRED_PROFILE", "QUEUE"}),
