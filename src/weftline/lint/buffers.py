@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from weftline.errors import Place
 from weftline.headroom import find_floor
-from weftline.lint.reading import find_paused_groups, find_priorities, get_group
+from weftline.headroom.sorting import find_paused_groups, find_priorities, get_group
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedGroup, ObservedPort

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weftline.errors import Place
-from weftline.lint.reading import (
+from weftline.headroom.sorting import (
     COUNT,
     classify,
     find_paused_classes,

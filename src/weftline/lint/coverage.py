@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weftline.headroom.sorting import find_priorities, get_group
 from weftline.kernels.column import NIL
 from weftline.lint.buffers import makes_groups
-from weftline.lint.reading import find_priorities, get_group
 from weftline.lint.rule import LintSource, name_ports
 from weftline.model.finding import Unjudged
 from weftline.model.observed import ObservedDevice

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weftline.errors import Place
+from weftline.headroom.sorting import find_paused_groups, get_group
 from weftline.kernels.column import NIL
-from weftline.lint.reading import find_paused_groups, get_group
 from weftline.lint.rule import Hit, LintSource, Rule, gather
 from weftline.model.observed import Evidence, ObservedDevice
 from weftline.model.observed_port import ObservedPort

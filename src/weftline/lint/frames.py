@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weftline.errors import Place
-from weftline.lint.reading import find_priorities
+from weftline.headroom.sorting import find_priorities
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed_port import ObservedPort
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.headroom import nic_headroom
-from weftline.lint.reading import classify, find_priorities, list_numbers
+from weftline.headroom.sorting import classify, find_priorities, list_numbers
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed import ObservedDevice, ObservedSetting
 from weftline.model.observed_port import ObservedGid, ObservedPort

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weftline.errors import Place
-from weftline.lint.reading import find_priorities, list_numbers
+from weftline.headroom.sorting import find_priorities, list_numbers
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort, ObservedWatchdog

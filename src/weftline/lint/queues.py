@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.headroom import alpha_of, judge_marks
+from weftline.headroom.sorting import find_paused_classes, find_priorities, get_group, get_queue, read_map
 from weftline.lint.hosts import reacts_to_marks
 from weftline.lint.pauses import find_notify_dscps
-from weftline.lint.reading import find_paused_classes, find_priorities, get_group, get_queue, read_map
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.headroom import PauseLimit
 from weftline.model.observed import ObservedDevice
