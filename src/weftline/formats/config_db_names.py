@@ -32,7 +32,8 @@ READ: dict[str, frozenset[str] | str] = {
     "DEVICE_METADATA": _fields(
         "asic_id asic_name bgp_adv_lo_prefix_as_128 bgp_asn bgp_router_id buffer_model chassis_hostname cloudtype "
         "cluster create_only_config_db_buffers default_bgp_status default_pfcwd_status deployment_id dhcp_server "
-        "docker_routing_config_mode downstream_subrole dualatortype frr_mgmt_framework_config hostname hwsku mac "
+        "docker_routing_config_mode downstream_subrole dualatortype ecmp_hash_seed lag_hash_seed "
+        "frr_mgmt_framework_config hostname hwsku mac "
         "max_cores nexthop_group peer_switch platform rack_mgmt_map region resource_type slice_type storage_device "
         "sub_role subtype supporting_bulk_counter_groups suppress-fib-pending switch_id switch_type synchronous_mode "
         "timezone type yang_config_validation dpu_auto_recovery use_template_render_for_restore zebra_nexthop"

@@ -128,7 +128,7 @@ def test_a_pause_of_another_group_is_seen() -> None:
         (replace('"26": "3"', '"64": "3"'), "artifact.out-of-range", "DSCP_TO_TC_MAP.FABRIC.64"),
         (replace('"26": "3"', '"26": "8"'), "artifact.out-of-range", "DSCP_TO_TC_MAP.FABRIC.26"),
         (replace('"26": "3"', '"26": 3'), "artifact.wrong-type", "DSCP_TO_TC_MAP.FABRIC.26"),
-        (replace('"26": "3"', '"26": "3", "26": "0"'), "artifact.not-json", ""),
+        (replace('"26": "3"', '"26": "3", "26": "0"'), "artifact.said-twice", "DSCP_TO_TC_MAP.FABRIC.26"),
         (replace('"26": "3"', '"26": NaN'), "artifact.not-json", ""),
         (replace('"mtu": "9216"', '"mtu": "9217"'), "artifact.out-of-range", "PORT.Ethernet0.mtu"),
         (replace('"speed": "400000"', '"speed": "fast"'), "artifact.out-of-range", "PORT.Ethernet0.speed"),
@@ -180,7 +180,7 @@ def test_hostile_bytes_end_in_problems(content: bytes) -> None:
 
 
 def test_a_huge_file_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weftline.formats.config_db.MAX_BYTES", 10)
+    monkeypatch.setattr("weftline.formats.config_db_read.MAX_BYTES", 10)
     reading = Reading("x.json")
     assert read_tables(b'{"PORT": {}}', reading) == {}
     assert [problem.code for problem in reading.problems] == ["artifact.not-json"]

@@ -17,7 +17,8 @@ from weftline.vendors.sonic.configured import configure, recognise
 FILE = "leaf-003/config_db.json"
 LEAF: dict[str, Any] = {
     "DEVICE_METADATA": {"localhost": {"hostname": "leaf-003", "hwsku": "ACS-SN5600", "bgp_asn": "65003",
-                                      "buffer_model": "traditional", "docker_routing_config_mode": "separated"}},
+                                      "buffer_model": "traditional", "ecmp_hash_seed": "10",
+                                      "docker_routing_config_mode": "separated"}},
     "FEATURE": {"bgp": {"state": "enabled"}},
     "PORT": {
         "Ethernet0": {"alias": "etp1a", "speed": "400000", "lanes": "0,1,2,3", "mtu": "9216", "fec": "rs",
@@ -47,7 +48,7 @@ LEAF: dict[str, Any] = {
     "MIRROR_SESSION": {"tap": {"type": "SPAN", "dst_port": "Ethernet4", "src_port": "Ethernet0", "direction": "RX"}},
     "SFLOW": {"global": {"admin_state": "up"}},
     "SFLOW_COLLECTOR": {"c": {"collector_ip": "10.8.0.1"}},
-    "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": ["SRC_IP", "L4_SRC_PORT"]}},
+    "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": ["SRC_IP", "L4_SRC_PORT", "VLAN_ID"]}},
     "SWITCH_TRIMMING": {"GLOBAL": {"size": "128", "dscp_value": "48"}},
     "DSCP_TO_TC_MAP": {"ROCE": {"0": "0", "26": "3", "48": "6"}, "OTHER": {"3": "3"}},
     "TC_TO_QUEUE_MAP": {"ROCE": {"0": "0", "3": "3", "6": "6"}},
@@ -124,7 +125,8 @@ def test_a_good_leaf_has_no_problem_and_covers_everything_of_a_switch() -> None:
     assert device.unread == (("FEATURE", 1),)
     assert (value(device.over_subscribe_ratio), value(device.lossless_mtu)) == (2, 4096)
     assert value(device.small_packet_percent) == 50
-    assert value(device.hash_fields) == ("SRC_IP", "L4_SRC_PORT")
+    assert value(device.hash_fields) == ("source-address", "source-port", "VLAN_ID")
+    assert value(device.hash_seed) == 10
     assert [(s.name, value(s.value)) for s in device.settings] == [
         ("SWITCH_TRIMMING.size", "128"),
         ("SWITCH_TRIMMING.dscp_value", "48"),

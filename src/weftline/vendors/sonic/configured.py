@@ -21,6 +21,7 @@ from weftline.vendors.sonic.naming import Unit, group_units, name_by_path, name_
 from weftline.vendors.sonic.shown import Shown
 from weftline.vendors.sonic.sorting import sort_ports, watch_ports
 from weftline.vendors.sonic.tenancy import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
+from weftline.vendors.sonic.write_hash import FIELDS
 from weftline.vendors.sonic.writing import NAME
 
 FORM = "config_db"
@@ -48,6 +49,9 @@ WHOLE = frozenset({
     "FLEX_COUNTER_TABLE", "SYSLOG_SERVER", "NTP_SERVER",
 })  # fmt: skip
 """Tables of which a running switch has some; a file of ports without any of them is an excerpt."""
+HASHED = {name: word for word, name in FIELDS.items()}
+"""The words of an intent for the fields that are hashed; others keep SONiC's name."""
+MAX_SEED = 0xFFFFFFFF
 _KEY = re.compile(rb'"([A-Z][A-Z0-9_]{2,60})(?:[|:][^"]{0,200})?"\s*:')
 _TABLES = frozenset(READ) | SKIPPED | frozenset(table for tables in OTHERS.values() for table in tables)
 _MODELS: dict[str, Literal["dynamic", "traditional"]] = {"dynamic": "dynamic", "traditional": "traditional"}
@@ -158,7 +162,8 @@ def _read_switch(name: str, units: list[Unit], told: list[Told]) -> ObservedDevi
     lossless = next(iter(switch.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER").values()), None)
     pattern = next(iter(switch.rows("LOSSLESS_TRAFFIC_PATTERN").values()), None)
     hashing = switch.row("SWITCH_HASH", "GLOBAL")
-    fields = None if hashing is None else hashing.items("ecmp_hash")
+    fields = () if hashing is None else hashing.items("ecmp_hash")
+    words = tuple(HASHED.get(name, name) for name in fields)
     vrfs, routers, tunnel, mirrors = read_vrfs(switch), read_routers(switch), read_tunnel(switch), read_mirrors(switch)
     settings = _list_settings(switch)
     return ObservedDevice(
@@ -174,7 +179,8 @@ def _read_switch(name: str, units: list[Unit], told: list[Told]) -> ObservedDevi
         over_subscribe_ratio=None if lossless is None else switch.number(lossless, "over_subscribe_ratio", 0, 1000),
         lossless_mtu=None if pattern is None else switch.number(pattern, "mtu", 64, 10240),
         small_packet_percent=None if pattern is None else switch.number(pattern, "small_packet_percentage", 0, 100),
-        hash_fields=Said(fields, hashing.place("ecmp_hash")) if hashing is not None and fields else None,
+        hash_fields=Said(words, hashing.place("ecmp_hash")) if hashing is not None and fields else None,
+        hash_seed=None if metadata is None else switch.number(metadata, "ecmp_hash_seed", 0, MAX_SEED),
         vrfs=vrfs,
         routers=routers,
         tunnel=tunnel,
