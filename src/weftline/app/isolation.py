@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weftline.app.build import Built
+from weftline.app.devices import observe_devices
+from weftline.kernels.column import digest_parts
 from weftline.model.addresses import Addresses
 from weftline.model.artifact import ArtifactSet
 from weftline.model.isolation import Owners
 from weftline.model.proof import Proof, ProofReport
+from weftline.model.routes import Routes
 from weftline.prove import isolate
+from weftline.prove.separate import prove_separation
+from weftline.prove.tenancy.cabling import bind_files
 from weftline.render import render
 from weftline.vendors import VENDORS
 
@@ -24,14 +29,20 @@ def find_owners(built: Built) -> Owners | None:
     return owners if owners.are_many or is_asked else None
 
 
-def judge_isolation(built: Built, addresses: Addresses) -> tuple[Proof, ...]:
+def judge_isolation(built: Built, addresses: Addresses, routes: Routes) -> tuple[Proof, ...]:
     """Prove isolation on the files of the design that decide it, rendered for that."""
     design = built.checked.technology.design
     owners = find_owners(built)
-    if owners is None or design.isolate is None:
+    names = design.list_vendors(built.checked.design)
+    if owners is None:
+        return ()
+    if design.keeps_apart_by_devices:
+        intents = design.intents(built.checked.design, built.fabric, addresses, routes)
+        switches = tuple(intent for intent in intents if intent.role == "switch")
+        return _judge_devices(built, owners, render(switches, tuple(VENDORS[name] for name in names), of=""))
+    if design.isolate is None:
         return ()
     intents = design.isolate(built.checked.design, built.fabric, addresses)
-    names = design.list_vendors(built.checked.design)
     vendors = tuple(VENDORS[name] for name in names if VENDORS[name].isolation is not None)
     artifacts = render(intents, vendors, of="")
     return judge_files(built, addresses, artifacts)
@@ -43,11 +54,22 @@ def judge_files(built: Built, addresses: Addresses, artifacts: ArtifactSet) -> t
     design = built.checked.technology.design
     if owners is None:
         return ()
+    if design.keeps_apart_by_devices:
+        return _judge_devices(built, owners, artifacts)
     return tuple(
         isolate.prove_isolation(vendor.isolation(artifacts, built.fabric, addresses, owners), required=True)
         for vendor in (VENDORS[name] for name in design.list_vendors(built.checked.design))
         if vendor.isolation is not None
     )
+
+
+def _judge_devices(built: Built, owners: Owners, artifacts: ArtifactSet) -> tuple[Proof, ...]:
+    """Prove isolation on what the files of switches do, all vendors' files of one switch together."""
+    devices = observe_devices(artifacts, built.checked.technology.design.list_vendors(built.checked.design))
+    switches = tuple(device for device in devices if device.role == "switch")
+    of = digest_parts(part for one in artifacts.artifacts for part in (one.path, one.digest))
+    source = f"the rendered files of {len(switches):,} switches"
+    return (prove_separation(bind_files(built.fabric, owners, switches, source=source, of=of), required=True),)
 
 
 def put_isolation(report: ProofReport, proofs: tuple[Proof, ...]) -> ProofReport:

@@ -103,7 +103,7 @@ def judge(routed: Routed) -> Proved:
     fabric = routed.built.fabric
     pairs = _pairs_of_jobs(design, fabric)
     report = prove(fabric, routed.routes, proof_rules(design, fabric), pairs)
-    return Proved(routed, put_isolation(report, judge_isolation(routed.built, routed.addresses)))
+    return Proved(routed, put_isolation(report, judge_isolation(routed.built, routed.addresses, routed.routes)))
 
 
 def _pairs_of_jobs(design: ResolvedSpec, fabric: Fabric) -> tuple[I32, I32] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from weftline.cli.output import clean
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weftline.app.render import Rendered
     from weftline.app.simulate import Simulated
     from weftline.model.difference import Difference
-    from weftline.model.proof import Proof, ProofReport
+    from weftline.model.proof import Proof, ProofReport, Witness
 
 VERDICT_STYLE = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 NEXT_STEPS = {
@@ -102,6 +102,19 @@ def print_proofs(console: Console, report: ProofReport, *, in_full: bool = False
     for proof in report.proofs:
         if proof.witness is not None:
             console.print(clean(f"{proof.claim} is {proof.verdict}: {proof.witness.summary}"))
+            for line in _list_steps(proof.witness) if in_full else ():
+                console.print(clean(line))
+
+
+def _list_steps(witness: Witness) -> Iterator[str]:
+    """Write the reasons of a witness that leads from one to the next, each with its place in a file."""
+    told = cast("Sequence[object]", witness.detail.get("path", ()))
+    steps = [cast("Mapping[str, object]", step) for step in told if isinstance(step, Mapping)]
+    for number, step in enumerate(steps, start=1):
+        line = f":{step['line']}" if "line" in step else ""
+        path = f" {step['path']}" if "path" in step else ""
+        where = f" ({step['file']}{line}{path})" if step.get("file") else ""
+        yield f"  {number}. {step.get('says', '')}{where}"
 
 
 def print_next_steps(console: Console, report: ProofReport) -> None:

@@ -36,6 +36,8 @@ class Design:
     """Who owns which endpoint; absent where the files keep no owners apart yet."""
     isolate: Callable[[ResolvedSpec, Fabric, Addresses], tuple[DeviceIntent, ...]] | None = None
     """The intents that keep owners apart, and nothing else of what the devices should do."""
+    keeps_apart_by_devices: bool = False
+    """Whether owners are kept apart by what the files of each switch do, and not by tables that a manager writes."""
     seats: Callable[[ResolvedSpec, Fabric, int], tuple[int, ...]] | None = None
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
     table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None

@@ -45,7 +45,7 @@ def prove_separation(files: SeparationFiles, *, required: bool) -> Proof:
     ]
     risks = list_risks(files, placement, may)
     detail = _tell(files, found, edges, risks)
-    statement = _state(files, len(detail["owners"]))
+    statement = _state(files, len(detail["owners"]), risks)
     if found:
         witness = Witness("meeting", found[0].summary, found[0].tell())
         return Proof(
@@ -94,14 +94,14 @@ def _tell(files: SeparationFiles, found: list[Meeting], edges: list[EdgeVerdict]
     }
 
 
-def _state(files: SeparationFiles, owners: int) -> str:
+def _state(files: SeparationFiles, owners: int, risks: list[str]) -> str:
     hubs = [call_owner(sharing.hub) for sharing in files.sharings if sharing.hub != MANAGEMENT]
     shared = f" All may reach {', '.join(hubs)} where that is declared, and not each other by it." if hubs else ""
     return (
         f"By {files.source}, endpoints of {owners:,} owners are kept apart: no VRF, VLAN or VNI leads to another's "
         "hosts or gateways, to switches, tunnel ends or out; no session copies their packets; and each port takes "
-        f"only its own IPv4 sources.{shared} {files.premise}"
-    ).rstrip()
+        f"only its own IPv4 sources.{shared} {files.premise}".rstrip()
+    ) + (f" Residual risk: {'; '.join(risks)}." if risks else "")
 
 
 def _certify(placement: Placement, roads: Roads, judge: Judge, edges: list[EdgeVerdict]) -> Certificate:

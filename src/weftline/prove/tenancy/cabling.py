@@ -61,6 +61,7 @@ def _index_ports(device: ObservedDevice) -> dict[int | str, str]:
         if port.number is not None:
             found.setdefault(port.number.value, port.name)
     for port in device.ports:
-        if port.peer is not None and port.peer.value:
-            found.setdefault(port.peer.value, port.name)
+        if port.peer is not None and port.peer.value.strip():
+            # some descriptions say more before it, as 'port 9 to spine-01/1'
+            found.setdefault(port.peer.value.split()[-1], port.name)
     return found

@@ -107,11 +107,12 @@ def _risk_pauses(files: SeparationFiles, placement: Placement, may: Allowed) -> 
             port = None if ground is None or end is None else ground.ports.get(end[1])
             if port is not None and port.pauses is not None:
                 shared.update(port.pauses.value)
-    times = [
+    times = {
         said.value
         for ground in placement.grounds.values()
-        if ground.device.watchdog is not None and (said := ground.device.watchdog.detect_ms) is not None
-    ]
+        for dog in (ground.device.watchdog, *(port.watchdog for port in ground.device.ports))
+        if dog is not None and (said := dog.detect_ms) is not None
+    }
     bound = f"; the watchdog bounds each pause to {max(times):,} ms" if times else "; no file bounds it by a watchdog"
     for priority in sorted(shared & senders.keys()):
         owners = sorted(senders[priority])
