@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -354,8 +355,15 @@ def hosts(draw: st.DrawFn) -> DeviceIntent:
             mark_priorities=draw(maybe(priorities)),
             notify_dscp=draw(maybe(st.integers(0, 63))),
             notify_priority=draw(maybe(st.integers(0, 7))),
+            buffer_bytes=draw(maybe(st.integers(1, 2**31))),
+            is_willing=draw(maybe(st.booleans())),
+            pauses_link=draw(maybe(st.booleans())),
         )
         for number in numbers
+    )
+    classes = draw(queues()).classes
+    unmarked = tuple(
+        replace(one, mark_min_bytes=None, mark_max_bytes=None, mark_percent=None, share=None) for one in classes
     )
     return DeviceIntent(
         device=draw(names),
@@ -364,12 +372,14 @@ def hosts(draw: st.DrawFn) -> DeviceIntent:
         tier="host",
         fabric=draw(names),
         ports=ports,
+        queues=draw(st.none() | st.just(QueueIntent(unmarked))),
         host=HostIntent(
             nics=nics,
             devices=tuple(nic.device for nic in nics),
             gid_index=draw(maybe(st.integers(0, 255))),
             traffic_class=draw(maybe(st.integers(0, 255))),
             queue_pairs=draw(maybe(st.integers(1, 128))),
+            splits_data=draw(maybe(st.booleans())),
             service_level=draw(maybe(st.integers(0, 15))),
             partition_index=draw(maybe(st.integers(0, 65_535))),
             keeps_rail=draw(maybe(st.booleans())),

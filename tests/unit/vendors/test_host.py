@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests import intents
 from tests.designs import render_design
 from tests.unit.vendors.damage import damage, replace
-from weftline.model.spec import LosslessSection
+from weftline.model.intent import DeviceIntent
+from weftline.model.observed_port import ObservedPort
+from weftline.vendors.host import HOST
+from weftline.vendors.host.classes import read_ranges, write_ranges
 from weftline.vendors.host.columns import COLUMNS
 
 ROCE = render_design("roce", hosts=2, rails=2)
@@ -18,7 +20,7 @@ INFINIBAND = render_design("infiniband", hosts=2, rails=2, planes=2)
 FOLDER = "hosts/host-0001"
 
 
-def settings(text: str) -> dict[str, str]:
+def variables(text: str) -> dict[str, str]:
     """Read NAME=value lines."""
     return dict(line.split("=", 1) for line in text.splitlines() if not line.startswith("#"))
 
@@ -29,11 +31,11 @@ def settings(text: str) -> dict[str, str]:
 )
 def test_rings_keep_to_a_rail_where_rails_are_apart(technology: str, kind: str, crosses: str | None) -> None:
     made = render_design(technology, kind, hosts=8, rails=2, unit_size=4)
-    assert settings(made.text(f"{FOLDER}/nccl.conf")).get("NCCL_CROSS_NIC") == crosses
+    assert variables(made.text(f"{FOLDER}/nccl.conf")).get("NCCL_CROSS_NIC") == crosses
 
 
 def test_nccl_uses_the_declared_class() -> None:
-    assert settings(ROCE.text(f"{FOLDER}/nccl.conf")) == {
+    assert variables(ROCE.text(f"{FOLDER}/nccl.conf")) == {
         "NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1",
         "NCCL_IB_GID_INDEX": "3",
         "NCCL_IB_TC": "106",
@@ -41,7 +43,7 @@ def test_nccl_uses_the_declared_class() -> None:
 
 
 def test_nccl_uses_the_first_key_and_every_plane() -> None:
-    assert settings(INFINIBAND.text(f"{FOLDER}/nccl.conf")) == {
+    assert variables(INFINIBAND.text(f"{FOLDER}/nccl.conf")) == {
         "NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1",
         "NCCL_IB_SL": "0",
         "NCCL_IB_PKEY": "0",
@@ -71,6 +73,15 @@ def test_only_roce_hosts_set_their_nics() -> None:
         ("nccl.conf", replace("NCCL_IB_TC", "NCCL_IB_GID_INDEX"), "artifact.said-twice"),
         ("nccl.conf", replace("NCCL_IB_TC", "NCCL_IB_TCC"), "artifact.unreadable-line"),
         ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_CROSS_NIC=2"), "artifact.out-of-range"),
+        ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_IB_QPS_PER_CONNECTION=0x1"), "artifact.out-of-range"),
+        ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_IB_SPLIT_DATA_ON_QPS=2"), "artifact.out-of-range"),
+        ("nics.conf", replace("  os  ", "  us  "), "artifact.out-of-range"),
+        ("nics.conf", replace("  off  ", "  of  "), "artifact.out-of-range"),
+        ("classes.conf", replace("  26  ", "  64  "), "artifact.out-of-range"),
+        ("classes.conf", replace("  26  ", "  9-3  "), "artifact.out-of-range"),
+        ("classes.conf", replace("  strict  ", "  strange  "), "artifact.out-of-range"),
+        ("classes.conf", replace("\n3 ", "\n0 "), "artifact.said-twice"),
+        ("classes.conf", replace("\n3 ", "\n8 "), "artifact.unreadable-line"),
         ("sysctl.conf", replace(" = ", " "), "artifact.unreadable-line"),
     ],
 )
@@ -80,61 +91,84 @@ def test_damage(file: str, change: Callable[[str], str], code: str) -> None:
     assert all(p.where is not None and p.where.file == f"{FOLDER}/{file}" and p.where.line for p in problems)
 
 
-def test_another_script_is_reported() -> None:
-    problems = damage(ROCE, "hosts/apply-nics.sh", replace("--trust", "--distrust"))
+@pytest.mark.parametrize(
+    ("file", "change"),
+    [
+        ("apply-nics.sh", replace("--trust", "--distrust")),
+        ("weftline-nics.service", replace("apply-nics.sh", "apply-nick.sh")),
+        ("90-weftline-nics.rules", replace("mlx5_core", "mlx4_core")),
+    ],
+)
+def test_another_script_is_reported(file: str, change: Callable[[str], str]) -> None:
+    problems = damage(ROCE, f"hosts/{file}", change)
     assert [problem.code for problem in problems] == ["artifact.unexpected"]
-
-
-FAKE = '#!/bin/bash\necho "$(basename "$0") $*" >>"$LOG"\n'
-
-
-def run_script(text: str, nics: str, folder: Path) -> list[str]:
-    """Run the script with programs that only write down how they were called."""
-    programs, device = folder / "bin", folder / "sys"
-    programs.mkdir()
-    for name in ("ethtool", "mlnx_qos", "cma_roce_tos", "ip"):
-        (programs / name).write_text(FAKE)
-        (programs / name).chmod(0o755)
-    for number in range(2):
-        (device / f"class/infiniband/mlx5_{number}/device/net/eth{number}").mkdir(parents=True)
-        (device / f"class/infiniband/mlx5_{number}/tc/1").mkdir(parents=True)
-        for part in ("roce_np", "roce_rp"):
-            (device / f"class/net/eth{number}/ecn/{part}/enable").mkdir(parents=True)
-    (folder / "apply.sh").write_text(text.replace("/sys/", f"{device}/"))
-    (folder / "nics.conf").write_text(nics)
-    log = folder / "log"
-    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LOG": str(log)}
-    command = ["bash", str(folder / "apply.sh"), str(folder / "nics.conf")]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 0, done.stderr
-    return log.read_text().splitlines()
-
-
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
-def test_the_script_sets_what_the_list_says(tmp_path: Path) -> None:
-    made = render_design("roce", hosts=2, rails=2, lossless=LosslessSection(priority=4, dscp=30, cnp_dscp=50))
-    calls = run_script(made.text("hosts/apply-nics.sh"), made.text(f"{FOLDER}/nics.conf"), tmp_path)
-    assert calls[:10] == [
-        "ethtool -A eth0 rx off tx off",
-        "mlnx_qos -i eth0 --trust dscp",
-        "mlnx_qos -i eth0 --pfc 0,0,0,0,1,0,0,0",
-        "mlnx_qos -i eth0 --dscp2prio set,30,4",
-        "mlnx_qos -i eth0 --dscp2prio set,50,6",
-        "mlnx_qos -i eth0 --cable_len 3",
-        "cma_roce_tos -d mlx5_0 -t 122",
-        "ip link set eth0 mtu 4200 up",
-        "ip address replace 10.128.0.1/31 dev eth0",
-        "ip route replace default via 10.128.0.0 dev eth0 table 101",
-    ]
-    assert len(calls) == 24
-    net = tmp_path / "sys/class/net/eth1/ecn"
-    assert [(net / part / "enable/4").read_text() for part in ("roce_np", "roce_rp")] == ["1\n", "1\n"]
-    assert (net / "roce_np/cnp_dscp").read_text() == "50\n"
-    assert (net / "roce_np/cnp_802p_prio").read_text() == "6\n"
-    assert (tmp_path / "sys/class/infiniband/mlx5_1/tc/1/traffic_class").read_text() == "122\n"
 
 
 def test_the_columns_are_the_shell_variables_of_the_script() -> None:
     names = [column.name for column in COLUMNS]
     assert len(set(names)) == len(names)
     assert f"read -r nic {' '.join(names)}" in ROCE.text("hosts/apply-nics.sh")
+
+
+def test_a_class_has_one_line_with_all_its_numbers() -> None:
+    lines = [line.split() for line in ROCE.text(f"{FOLDER}/classes.conf").splitlines() if not line.startswith("#")]
+    assert lines == [
+        ["priority", "dscps", "buffer", "tc", "schedule", "weight", "pause"],
+        ["0", "0-25,27-47,49-63", "0", "0", "weighted", "50", "-"],
+        ["3", "26", "1", "3", "weighted", "50", "3"],
+        ["6", "48", "0", "6", "strict", "-", "-"],
+    ]
+
+
+@given(st.sets(st.integers(0, 63)))
+def test_ranges_are_read_as_they_are_written(numbers: set[int]) -> None:
+    text = write_ranges(numbers)
+    assert (read_ranges(text, 63) if text else ()) == tuple(sorted(numbers))
+
+
+@given(intents.hosts())
+@settings(max_examples=40)
+def test_the_neutral_form_says_what_the_intent_says(intent: DeviceIntent) -> None:
+    """What lint and proofs read in the rendered files is what the host should do."""
+    files = [(item.path, item.content) for item in HOST.render((intent,)) if item.device]
+    assert HOST.configured is not None
+    (device,) = HOST.configured(files)
+    assert [problem for problem in device.problems if problem.code != "artifact.host-disagrees"] == []
+    assert intent.host is not None
+    for port, nic in zip(intent.ports, intent.host.nics, strict=True):
+        seen = next(one for one in device.ports if one.name == nic.device)
+        assert seen.nic is not None
+        pairs = [
+            (seen.mtu, port.mtu),
+            (seen.rate_gbps, port.rate_gbps),
+            (seen.length_m, port.length_m),
+            (seen.is_up, port.is_up),
+            (seen.pauses, port.pause_priorities),
+            (seen.trust, nic.trust),
+            (seen.link_pause, {True: "both", False: "off", None: None}[nic.pauses_link]),
+            (seen.nic.traffic_class, nic.traffic_class),
+            (seen.nic.marking_priorities, nic.mark_priorities),
+            (seen.nic.reacting_priorities, nic.mark_priorities),
+            (seen.nic.notify_dscp, nic.notify_dscp),
+            (seen.nic.notify_priority, nic.notify_priority),
+            (seen.nic.is_willing, nic.is_willing),
+        ]
+        assert [None if said is None else said.value for said, _ in pairs] == [value for _, value in pairs]
+        assert [said.value for said in seen.addresses] == ([port.address] if port.address else [])
+        _assert_classes(seen, intent, nic.buffer_bytes)
+
+
+def _assert_classes(seen: ObservedPort, intent: DeviceIntent, headroom: int | None) -> None:
+    classes = () if intent.queues is None else intent.queues.classes
+    if not classes:
+        assert seen.class_of_dscp is None
+        return
+    assert seen.class_of_dscp is not None
+    assert seen.group_of_class is not None
+    assert seen.queue_of_class is not None
+    assert seen.class_of_dscp.value == {dscp: one.key for one in classes for dscp in one.dscps}
+    assert seen.group_of_class.value == {one.key: one.group for one in classes}
+    assert seen.queue_of_class.value == {one.key: one.queue for one in classes}
+    lossless = {one.group for one in classes if one.priority is not None}
+    sizes = {group.key: group.size_bytes.value for group in seen.groups if group.size_bytes}
+    assert sizes == ({} if headroom is None else dict.fromkeys(lossless, headroom))

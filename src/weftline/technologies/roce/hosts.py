@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from weftline.formats.eui import format_mac
 from weftline.formats.ipv4 import format_ipv4
+from weftline.headroom import nic_headroom
 from weftline.kernels.column import NIL
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
-from weftline.model.intent import DeviceIntent, HostIntent, NicIntent, PortIntent, SettingIntent
-from weftline.technologies.roce.classes import number_classes, traffic_class_byte
+from weftline.model.intent import (
+    ClassIntent,
+    DeviceIntent,
+    HostIntent,
+    NicIntent,
+    PortIntent,
+    QueueIntent,
+    SettingIntent,
+)
+from weftline.technologies.roce.classes import COUNT, DSCPS, Classes, number_classes, traffic_class_byte
 from weftline.technologies.roce.mtu import host_mtu
 
 GID_INDEX = 3
@@ -51,6 +61,7 @@ def make_host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: 
             keeps_rail=True if fabric.networks > 1 else None,
             settings=HOST_SETTINGS,
         ),
+        queues=QueueIntent(list_host_classes(number_classes(design.spec))),
         notes=(NOTE_MACS,),
     )
 
@@ -83,7 +94,56 @@ def _make_nic(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, port: 
         mark_priorities=classes.priorities or None,
         notify_dscp=classes.notification.dscp,
         notify_priority=classes.notification.priority,
+        buffer_bytes=_size_buffer(design, fabric, port) if classes.priorities else None,
+        is_willing=False,
+        pauses_link=False,
     )
+
+
+def _size_buffer(design: ResolvedSpec, fabric: Fabric, port: int) -> int | None:
+    """Size a lossless receive buffer for the real cable; the driver assumes 7 m."""
+    need = nic_headroom(float(fabric.port_rate_gbps[port]), cable_length(fabric, port), host_mtu(design))
+    return None if need is None else need.buffer
+
+
+def list_host_classes(classes: Classes) -> tuple[ClassIntent, ...]:
+    """List the classes of a NIC, which has one number for class and priority: that in the pause frame.
+
+    Each lossless priority has a receive buffer of its own, all others share the first.
+    """
+    made: dict[int, ClassIntent] = {}
+    buffers = {priority: min(place, COUNT - 1) for place, priority in enumerate(classes.priorities, start=1)}
+    for one in classes.declared:
+        _add_class(
+            made,
+            ClassIntent(
+                key=one.priority,
+                dscps=tuple(sorted(one.section.dscps)),
+                group=buffers.get(one.priority, 0),
+                queue=one.queue,
+                schedule=one.section.schedule,
+                priority=one.priority if one.section.lossless else None,
+                weight=one.weight,
+            ),
+        )
+    note = classes.notification
+    _add_class(made, ClassIntent(note.priority, (note.dscp,), buffers.get(note.priority, 0), note.queue, "strict"))
+    special = {dscp for one in made.values() for dscp in one.dscps}
+    rest = tuple(dscp for dscp in range(DSCPS) if dscp not in special)
+    key = next((number for number in (classes.rest, *range(COUNT)) if number is not None and number not in made), None)
+    if rest and key is not None:
+        _add_class(made, ClassIntent(key, rest, 0, classes.rest_queue, "weighted", weight=classes.rest_weight))
+    return tuple(made[number] for number in sorted(made))
+
+
+def _add_class(made: dict[int, ClassIntent], one: ClassIntent) -> None:
+    """Add a class; two classes of one priority are one for a NIC, lossless if one of them is."""
+    before = made.get(one.key)
+    if before is None:
+        made[one.key] = one
+        return
+    priority = one.priority if before.priority is None else before.priority
+    made[one.key] = replace(before, dscps=tuple(sorted({*before.dscps, *one.dscps})), priority=priority)
 
 
 def cable_length(fabric: Fabric, port: int) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from weftline.errors import Place, Problem
 from weftline.model.observed import Evidence, Fact, ObservedDevice, ObservedSetting
@@ -92,17 +92,20 @@ class HostDraft:
         port.values.setdefault(NIC + "device", Said(device, where))
         other = self.ports.pop(device, None) if device != interface else None
         if other is not None:
-            for name, said in other.values.items():
+            # What was read under the name of the device may be a list, which counts less than what was printed.
+            printed, port.values = port.values, dict(other.values)
+            for name, said in printed.items():
                 self.put(port, name, said)
-            port.addresses.extend(other.addresses)
-            port.gids.update(other.gids)
-            port.queues.update(other.queues)
+            port.addresses[:0] = other.addresses
+            port.gids = {**other.gids, **port.gids}
+            port.queues = {**other.queues, **port.queues}
+            port.sizes = {**other.sizes, **port.sizes}
             self.evidence[:] = [_rename(item, device, interface) for item in self.evidence]
 
     def put(self, port: PortDraft, name: str, said: Said[Any]) -> None:
         """Keep a value; where an earlier output said another, both are named and the later counts."""
         before = port.values.get(name)
-        if before is not None and before.value != said.value and name != NIC + "device":
+        if before is not None and name != NIC + "device" and _differ(before.value, said.value):
             what = name.removeprefix(NIC).replace("_", " ")
             self.disagree(
                 f"{port.name}: {what} is {_show(said.value)}, and {_show(before.value)} in {before.where}", said.where
@@ -144,6 +147,14 @@ class HostDraft:
 
 def _rename(item: Evidence, device: str, interface: str) -> Evidence:
     return Evidence(item.kind, interface, item.key, item.value, item.where) if item.port == device else item
+
+
+def _differ(one: object, other: object) -> bool:
+    """Tell whether two values differ; maps, where both say something."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        first, second = cast("dict[int, int]", one), cast("dict[int, int]", other)
+        return any(first[key] != second[key] for key in first.keys() & second.keys())
+    return one != other
 
 
 def _show(value: object) -> str:

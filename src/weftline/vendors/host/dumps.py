@@ -27,20 +27,22 @@ def read_hosts(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]
     A declared list counts less than what a host printed, so lists are read first.
     """
     hosts: dict[str, HostDraft] = {}
-    for name, content in sorted(files, key=lambda item: not is_list(item[1])):
-        log = ProblemLog(name)
+    for name, content in files:
         if is_list(content):
             host = hosts.setdefault(_folder(name), HostDraft(_folder(name), []))
             gather_list(content, name, host)
-        else:
+            host.files.append(name)
+    for host in hosts.values():
+        spread_classes(host)
+    for name, content in files:
+        if not is_list(content):
+            log = ProblemLog(name)
             outputs = split_outputs(content, name, log)
             owner = name_host(name, outputs)
             host = hosts.setdefault(owner, HostDraft(owner, []))
             _gather_outputs(outputs, name, host, log)
-        host.files.append(name)
-        host.problems.extend(log.close())
-    for host in hosts.values():
-        spread_classes(host)
+            host.files.append(name)
+            host.problems.extend(log.close())
     return tuple(host.build() for host in hosts.values())
 
 

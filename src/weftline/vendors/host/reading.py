@@ -10,8 +10,8 @@ from weftline.model.observed import Fact, ObservedConfig
 from weftline.render.observe import Reader, observe_files
 from weftline.vendors.host.classes import read_classes
 from weftline.vendors.host.columns import COLUMNS, NOTHING
-from weftline.vendors.host.script import SCRIPT
-from weftline.vendors.host.writing import NAME, SCRIPT_PATH
+from weftline.vendors.host.script import SHARED
+from weftline.vendors.host.writing import NAME
 
 _DEVICE = re.compile(r"^[A-Za-z0-9_.-]{1,40}:1$")
 _SETTING = re.compile(r"^([a-z0-9_.-]{1,80}) = (\S{1,80})$")
@@ -104,10 +104,13 @@ def _read_settings(content: bytes, reading: Reading) -> list[Fact]:
     return facts
 
 
-def _read_script(content: bytes, reading: Reading) -> list[Fact]:
-    if content != SCRIPT.encode():
-        reading.report("artifact.unexpected", "the script is not the one that Weftline writes", reading.place())
-    return []
+def _read_shared(text: str) -> Reader:
+    def read(content: bytes, reading: Reading) -> list[Fact]:
+        if content != text.encode():
+            reading.report("artifact.unexpected", "the file is not the one that Weftline writes", reading.place())
+        return []
+
+    return read
 
 
 _READERS: dict[str, Reader] = {
@@ -115,5 +118,5 @@ _READERS: dict[str, Reader] = {
     "classes.conf": read_classes,
     "nccl.conf": _read_nccl,
     "sysctl.conf": _read_settings,
-    SCRIPT_PATH.rpartition("/")[-1]: _read_script,
+    **{path.rpartition("/")[-1]: _read_shared(text) for path, text in SHARED.items()},
 }

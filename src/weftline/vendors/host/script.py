@@ -1,56 +1,44 @@
-"""The script that applies a list of NICs on a host: one text for all hosts, all differences are in the list."""
+"""The script that applies a list of NICs on a host, and what runs it at every boot: one text for all hosts."""
 
 from __future__ import annotations
 
 from weftline.vendors.host.columns import COLUMNS
+from weftline.vendors.host.script_keep import KEEP
+from weftline.vendors.host.script_set import SET
+from weftline.vendors.host.script_show import SHOW
 
 _NAMES = " ".join(["nic", *(column.name for column in COLUMNS)])
 
-SCRIPT = rf"""#!/usr/bin/env bash
-# Applies /etc/weftline/nics.conf, or the file given, to the mlx5 NICs of this host. Run as root at every boot.
-# Needs mlnx_qos and cma_roce_tos (NVIDIA's OFED or DOCA-Host), ethtool and iproute2.
-set -euo pipefail
-list="${{1:-/etc/weftline/nics.conf}}"
+SCRIPT = (SHOW + SET + KEEP).replace("@COLUMNS@", _NAMES)
 
-on_priorities() {{ # 3,4 -> 0,0,0,1,1,0,0,0
-    local out="" priority
-    for priority in 0 1 2 3 4 5 6 7; do
-        case ",$1," in *",$priority,"*) out+=",1" ;; *) out+=",0" ;; esac
-    done
-    printf '%s' "${{out#,}}"
-}}
+UNIT = """\
+# Sets the NICs as /etc/weftline says; install as /etc/systemd/system/weftline-nics.service, then
+#   systemctl daemon-reload && systemctl enable --now weftline-nics.service
+[Unit]
+Description=RoCE settings of the NICs, as /etc/weftline says
+After=network-pre.target openibd.service
+ConditionPathExists=/etc/weftline/nics.conf
+StartLimitIntervalSec=0
 
-apply() {{
-    local netdev priority
-    netdev="$(ls "/sys/class/infiniband/$device/device/net" | head -n 1)"
-    ethtool -A "$netdev" rx off tx off || true # global pause and priority pause exclude each other
-    mlnx_qos -i "$netdev" --trust "$trust"
-    mlnx_qos -i "$netdev" --pfc "$(on_priorities "$pause")"
-    mlnx_qos -i "$netdev" --dscp2prio "set,$((tclass / 4)),${{pause%%,*}}"
-    mlnx_qos -i "$netdev" --dscp2prio "set,$cnp_dscp,$cnp_priority"
-    if [ "$metres" != - ]; then mlnx_qos -i "$netdev" --cable_len "$metres"; fi
-    for priority in ${{mark//,/ }}; do
-        echo 1 >"/sys/class/net/$netdev/ecn/roce_np/enable/$priority"
-        echo 1 >"/sys/class/net/$netdev/ecn/roce_rp/enable/$priority"
-    done
-    echo "$cnp_dscp" >"/sys/class/net/$netdev/ecn/roce_np/cnp_dscp"
-    echo "$cnp_priority" >"/sys/class/net/$netdev/ecn/roce_np/cnp_802p_prio"
-    echo "$tclass" >"/sys/class/infiniband/$device/tc/1/traffic_class"
-    cma_roce_tos -d "$device" -t "$tclass"
-    ip link set "$netdev" mtu "$mtu" up
-    if [ "$address" != - ]; then
-        ip address replace "$address" dev "$netdev"
-        ip route replace default via "$gateway" dev "$netdev" table "$table"
-        ip rule del from "${{address%/*}}" 2>/dev/null || true
-        ip rule add from "${{address%/*}}" table "$table"
-    fi
-}}
+# It does not stay active: the rule in 90-weftline-nics.rules starts it again when a driver was loaded anew.
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/apply-nics.sh
 
-while read -r {_NAMES}; do
-    case "$nic" in "" | \#* | nic) continue ;; esac
-    if [ "$state" = up ]; then
-        echo "$nic: $device, $gbps Gb/s, $id, to $peer"
-        apply
-    fi
-done <"$list"
+[Install]
+WantedBy=multi-user.target
 """
+
+RULES = """\
+# A NIC whose driver was loaded anew has lost its settings; install as /etc/udev/rules.d/90-weftline-nics.rules, then
+#   udevadm control --reload
+ACTION=="add", SUBSYSTEM=="infiniband", DRIVERS=="mlx5_core", TAG+="systemd", \\
+  ENV{SYSTEMD_WANTS}+="weftline-nics.service"
+"""
+
+SHARED = {
+    "hosts/apply-nics.sh": SCRIPT,
+    "hosts/weftline-nics.service": UNIT,
+    "hosts/90-weftline-nics.rules": RULES,
+}
+"""Files that all hosts share, by path."""

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent, HostIntent
+from weftline.vendors.host.classes import write_classes
 from weftline.vendors.host.columns import COLUMNS, write_cell
-from weftline.vendors.host.script import SCRIPT
+from weftline.vendors.host.script import SHARED
 
 NAME = "host"
-SCRIPT_PATH = "hosts/apply-nics.sh"
 
 
 def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
-    """Write the files of each host, and the one script that all of them share where NICs must be set."""
+    """Write the files of each host, and those that all of them share where NICs must be set."""
     hosts = [(intent, intent.host) for intent in intents if intent.role == "host" and intent.host is not None]
     artifacts = [artifact for intent, host in hosts for artifact in _render_host(intent, host)]
     if any(nic.trust is not None for _, host in hosts for nic in host.nics):
-        artifacts.append(Artifact(path=SCRIPT_PATH, content=SCRIPT.encode(), device="", vendor=NAME))
+        artifacts.extend(Artifact(path, text.encode(), device="", vendor=NAME) for path, text in SHARED.items())
     return tuple(artifacts)
 
 
 def _render_host(intent: DeviceIntent, host: HostIntent) -> list[Artifact]:
     files = {"nccl.conf": _write_nccl(intent, host), "nics.conf": _write_nics(intent, host)}
+    if intent.queues is not None:
+        head = _head(intent, "/etc/weftline/classes.conf", "Classes of the NICs")
+        files["classes.conf"] = head + write_classes(intent.queues.classes)
     if host.settings:
         files["sysctl.conf"] = _head(intent, "/etc/sysctl.d/90-weftline.conf", "Kernel settings") + "".join(
             f"{setting.key} = {setting.value}\n" for setting in host.settings
@@ -62,6 +65,8 @@ def _write_nccl(intent: DeviceIntent, host: HostIntent) -> str:
     ):
         if value is not None:
             settings.append((name, str(value)))
+    if host.splits_data is not None:
+        settings.append(("NCCL_IB_SPLIT_DATA_ON_QPS", "1" if host.splits_data else "0"))
     if host.keeps_rail is not None:
         settings.append(("NCCL_CROSS_NIC", "0" if host.keeps_rail else "1"))
     body = "".join(f"{name}={value}\n" for name, value in settings)
