@@ -33,6 +33,8 @@ class NvueFile:
     release: tuple[int, int] | None
     """Release of Cumulus Linux that the header names."""
     model: str | None
+    version: Setting | None
+    """Where the header names the release."""
     problems: tuple[Problem, ...]
 
 
@@ -70,7 +72,7 @@ def read_nvue(data: bytes, file: str) -> NvueFile:
         major, minor = match[0].split(".")[:2]
         release = (int(major[:4]), int(minor[:4]))
     model = header.find("model") if header is not None else None
-    return NvueFile(file, root, release, model.value if model is not None else None, log.close())
+    return NvueFile(file, root, release, model.value if model is not None else None, version, log.close())
 
 
 def _changes(read: Setting | None, log: ProblemLog) -> list[tuple[str, Setting]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import yaml
 
@@ -14,6 +15,10 @@ MAX_BYTES = 32 * 2**20
 MAX_SETTINGS = 400_000
 """Keys and values of one file with aliases expanded; a switch of 512 ports takes about 30,000."""
 MAX_DEPTH = 40
+Settings: TypeAlias = Mapping[str, "Settings | str | int"]
+"""Settings to be written: sections and values in the order given."""
+_PLAIN = re.compile(r"[A-Za-z/][\w./:+-]*|\d+|\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?")
+_WORDS = frozenset({"null", "true", "false", "yes", "no", "y", "n"})
 _NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -215,3 +220,21 @@ def merge(low: Setting, high: Setting) -> Setting:
     for key, child in high.children.items():
         children[key] = merge(children[key], child) if key in children else child
     return Setting(high.line, high.column, None, children)
+
+
+def write_settings(settings: Settings, indent: int = 0) -> list[str]:
+    """Write settings as lines of YAML, two columns deeper for each section; numbers as keys are quoted, as texts."""
+    lines: list[str] = []
+    for key, value in settings.items():
+        head = f"{' ' * indent}{quote(key, is_key=True)}:"
+        if isinstance(value, Mapping):
+            lines += [head, *write_settings(value, indent + 2)] if value else [f"{head} {{}}"]
+        else:
+            lines.append(f"{head} {value if isinstance(value, int) else quote(value)}")
+    return lines
+
+
+def quote(text: str, *, is_key: bool = False) -> str:
+    """Quote a text where YAML would take it for something else; ``on`` and ``off`` stay as they are."""
+    is_plain = _PLAIN.fullmatch(text) is not None and text.lower() not in _WORDS and not text.endswith(":")
+    return text if is_plain and not (is_key and text.isdigit()) else "'" + text.replace("'", "''") + "'"

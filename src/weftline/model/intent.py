@@ -292,6 +292,8 @@ class PlatformIntent:
     ports_per_cage: int
     hwsku: str | None = None
     asic: str | None = None
+    release: str | None = None
+    """Of its operating system, where the files depend on it; None is the newest that is known."""
 
 
 @dataclass(frozen=True, slots=True)

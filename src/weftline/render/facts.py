@@ -60,6 +60,9 @@ def _say_port(facts: _Facts, base: str, port: ObservedPort) -> None:
     facts.put(f"{base}.is_up", port.is_up)
     facts.put(f"{base}.rate_gbps", port.rate_gbps)
     facts.put(f"{base}.mtu", port.mtu)
+    facts.put(f"{base}.fec", port.fec)
+    if port.length_m is not None:
+        facts.say(f"{base}.length_m", round(port.length_m.value), port.length_m.where)
     facts.put(f"{base}.pause_priorities", port.pauses)
     facts.put(f"{base}.watched_priorities", port.watched)
     for said in port.addresses:

@@ -10,7 +10,7 @@ from weftline.model.observed import Fact, ObservedConfig, ObservedDevice
 from weftline.render.facts import list_said
 from weftline.vendors.eos.configured import configure
 from weftline.vendors.eos.file import NAME
-from weftline.vendors.eos.writing import ACTIONS
+from weftline.vendors.eos.writing import ACTIONS, unsaid
 
 _WORDS = {word: action for action, word in ACTIONS.items()}
 
@@ -22,7 +22,7 @@ def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
 
 def _observe(artifact: Artifact) -> ObservedConfig:
     (device,) = configure([(artifact.path, artifact.content)])
-    facts = tuple(_name_action(fact) for fact in list_said(device))
+    facts = tuple(_name_action(fact) for fact in list_said(device) if not unsaid(fact.path))
     problems = (*(replace(problem, severity="error") for problem in device.problems), *_list_unknown(device))
     return ObservedConfig(artifact.device, NAME, (artifact.path,), facts, problems)
 

@@ -19,7 +19,11 @@ NOTE_BUFFERS = (
 NOTE_WATCHDOG = (
     "the watchdog watches only queues with a guaranteed rate; a switch that refuses that line watches none of them"
 )
-RS_FEC_GBPS = 200.0
+FEC = {
+    "rs": "error-correction encoding reed-solomon",
+    "fc": "error-correction encoding fire-code",
+    "none": "no error-correction encoding",
+}
 
 
 def unsaid(path: str) -> bool:
@@ -28,7 +32,7 @@ def unsaid(path: str) -> bool:
     if parts[0] in {"buffers", "hashing"}:
         return True
     if parts[0] == "ports":
-        return parts[2] in {"length_m", "lanes", "groups", "fec"}
+        return parts[2] in {"length_m", "lanes", "groups"}
     if parts[:2] == ["queues", "classes"]:
         return parts[3] in {"group", "share"}
     return path == "queues.watchdog.poll_ms"
@@ -126,8 +130,8 @@ def _write_interface(name: str, port: PortIntent, cage: int, profiles: dict[Paus
     if port.mtu is not None:
         lines.append(f"   mtu {port.mtu}")
     lines.append(f"   speed {_write_speed(port.rate_gbps, cage)}")
-    if port.rate_gbps >= RS_FEC_GBPS:
-        lines.append("   error-correction encoding reed-solomon")
+    if port.fec in FEC:
+        lines.append(f"   {FEC[port.fec]}")
     lines.append("   no switchport")
     if port.address is not None:
         lines.append(f"   ip address {port.address}")
