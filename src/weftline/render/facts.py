@@ -33,15 +33,16 @@ def list_said(device: ObservedDevice) -> tuple[Fact, ...]:
     """List the facts of a switch whose ports are numbered; what intents have no path for is left out."""
     facts = _Facts()
     numbers = {port.name: port.number.value for port in device.ports if port.number is not None}
-    sets: set[tuple[object, ...]] = set()
+    sets: dict[tuple[object, ...], tuple[ObservedPort, _Facts]] = {}
     for port in device.ports:
         if port.number is None:
             continue
         _say_port(facts, f"ports.{port.number.value}", port)
         kind = _traffic_of(port)
         if kind not in sets:
-            sets.add(kind)
-            _say_classes(facts, port)
+            sets[kind] = (port, _Facts())
+            _say_classes(sets[kind][1], port)
+    _join_sets(facts, list(sets.values()))
     for router in device.routers:
         if router.vrf == DEFAULT_VRF:
             _say_router(facts, device, router, numbers)
@@ -51,6 +52,16 @@ def list_said(device: ObservedDevice) -> tuple[Fact, ...]:
             facts.put(f"queues.watchdog.{name}_ms", said)
         facts.put("queues.watchdog.action", dog.action)
     return tuple(Fact(path, value, where) for (path, value), where in facts.found.items())
+
+
+def _join_sets(facts: _Facts, sets: list[tuple[ObservedPort, _Facts]]) -> None:
+    """Say what ports do with traffic; what one kind of port leaves out, and another says, differs."""
+    paths = {path: None for _, said in sets for path, _ in said.found}
+    for port, said in sets:
+        for (path, value), where in said.found.items():
+            facts.say(path, value, where)
+        for path in sorted(paths.keys() - {path for path, _ in said.found}):
+            facts.say(path, f"not said of {port.name}", port.where)
 
 
 def _say_port(facts: _Facts, base: str, port: ObservedPort) -> None:
@@ -73,12 +84,13 @@ def _traffic_of(port: ObservedPort) -> tuple[object, ...]:
     """Tell apart ports that treat traffic differently; maps are shared objects, so their identity is enough."""
     maps = tuple(id(said.value) if said is not None else 0 for said in (port.class_of_dscp, port.queue_of_class))
     queues = tuple((queue.key, queue.schedule, queue.weight, queue.marks) for queue in port.queues)
-    return (*maps, port.pauses.value if port.pauses is not None else None, queues)
+    trust = port.trust.value if port.trust is not None else None
+    return (*maps, trust, port.pauses.value if port.pauses is not None else None, queues)
 
 
 def _say_classes(facts: _Facts, port: ObservedPort) -> None:
-    if port.class_of_dscp is None:
-        return
+    if port.class_of_dscp is None or port.trust is None or port.trust.value not in {"dscp", "both"}:
+        return  # a map that no packet is sorted by says nothing
     members: dict[int, list[int]] = {}
     for dscp, number in sorted(port.class_of_dscp.value.items()):
         members.setdefault(number, []).append(dscp)

@@ -23,7 +23,10 @@ def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
 def _observe(artifact: Artifact) -> ObservedConfig:
     (device,) = configure([(artifact.path, artifact.content)])
     facts = tuple(_name_action(fact) for fact in list_said(device) if not unsaid(fact.path))
-    problems = (*(replace(problem, severity="error") for problem in device.problems), *_list_unknown(device))
+    problems = (
+        *(replace(problem, severity="error") for problem in device.problems),
+        *_list_unknown(device, artifact.device),
+    )
     return ObservedConfig(artifact.device, NAME, (artifact.path,), facts, problems)
 
 
@@ -33,9 +36,12 @@ def _name_action(fact: Fact) -> Fact:
     return replace(fact, value=_WORDS.get(str(fact.value), fact.value))
 
 
-def _list_unknown(device: ObservedDevice) -> list[Problem]:
+def _list_unknown(device: ObservedDevice, name: str) -> list[Problem]:
     where = device.ports[0].where if device.ports else None
-    return [
+    found = [
         Problem("artifact.unreadable-line", f"{count} lines {kind!r} are not known here", where=where)
         for kind, count in device.unread
     ]
+    if device.name != name:
+        found.append(Problem("artifact.unexpected", f"hostname {device.name[:60]!r} is not {name}", where=where))
+    return found

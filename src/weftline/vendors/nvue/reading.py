@@ -24,10 +24,13 @@ def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
 def _observe(artifact: Artifact) -> ObservedConfig:
     (device,) = configure([(artifact.path, artifact.content)])
     where = device.ports[0].where if device.ports else None
-    unknown = (
+    unknown = [
         Problem("artifact.unreadable-line", f"{count} settings {kind!r} are not known here", where=where)
         for kind, count in device.unread
-    )
+    ]
+    if device.name != artifact.device:
+        message = f"hostname {device.name[:60]!r} is not {artifact.device}"
+        unknown.append(Problem("artifact.unexpected", message, where=where))
     facts = tuple(fact for fact in (*list_said(device), *_list_hashing(device)) if not unsaid(fact.path))
     problems = (*(replace(problem, severity="error") for problem in device.problems), *unknown)
     return ObservedConfig(artifact.device, NAME, (artifact.path,), facts, problems)
