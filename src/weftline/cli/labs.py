@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from weftline.app.lab import Looked
     from weftline.app.repaired import Repaired
     from weftline.model.driver import Readback
-    from weftline.model.lab import LabFault, LabProcess, Takeover
+    from weftline.model.lab import LabFault, LabProcess, Outage, Takeover
 
 MAX_SHOWN = 10
 """Differences of one kind that are printed before the rest is only counted."""
@@ -28,7 +28,8 @@ KINDS = {
     "arbitration": "arbitration tables",
     "manager": "managers",
     "silence": "questions without an answer",
-    "session": "sessions",
+    "session": "BGP sessions",
+    "watch": "BFD sessions",
     "route": "routes",
     "kernel": "kernel routes",
     "pair": "pairs within a tenant",
@@ -126,9 +127,23 @@ def show_faults(faults: tuple[LabFault, ...], word: str, *, as_json: bool, quiet
         console = make_console(no_color=no_color)
         for fault in faults:
             console.print(f"{word}: {fault.kind} {fault.subject}")
+            if fault.outage is not None:
+                console.print(f"  {describe_outage(fault.outage)}")
         if not faults:
             console.print("there was no fault")
     return EXIT_DONE
+
+
+def describe_outage(outage: Outage) -> str:
+    """Say what flows lost, beside what was foretold."""
+    foretold = f"predicted at most {outage.predicted_s:.1f} s: {outage.arithmetic}"
+    if not outage.flows:
+        return "no pair of hosts has another way, so no outage is measured"
+    lasting = f", {outage.lasting:,} of them for good" if outage.lasting else ""
+    if not outage.hit:
+        return f"none of {outage.flows:,} probe flows lost a packet; {foretold}"
+    longest = "" if outage.longest_s is None else f", for at most {outage.longest_s:.2f} s"
+    return f"{outage.hit:,} of {outage.flows:,} probe flows lost packets{longest}{lasting}; {foretold}"
 
 
 def show_takeovers(takeovers: tuple[Takeover, ...], *, as_json: bool, quiet: bool, no_color: bool) -> int:

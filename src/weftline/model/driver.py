@@ -15,10 +15,11 @@ from weftline.model.observed import ObservedConfig
 
 StateKind = Literal[
     "node", "link", "address", "entry", "keys", "lanes", "arbitration", "manager", "silence",
-    "session", "route", "kernel", "pair", "apart",
+    "session", "watch", "route", "kernel", "pair", "apart",
 ]  # fmt: skip
-"""What is compared. ``route`` is what a routing daemon chose, ``kernel`` what it got into the kernel; ``pair`` two
-endpoints that must reach each other, ``apart`` two that must not."""
+"""What is compared. ``watch`` is what tells a session that its link is dead; ``route`` is what a routing daemon chose,
+``kernel`` what it got into the kernel; ``pair`` means endpoints that must reach each other, ``apart`` those that must
+not."""
 
 
 @dataclass(frozen=True, slots=True)

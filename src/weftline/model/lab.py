@@ -67,12 +67,32 @@ class LabProcess:
 
 
 @dataclass(frozen=True, slots=True)
+class Outage:
+    """What probe flows lost while a fault was put in or taken out, beside what was foretold."""
+
+    flows: int
+    """Flows that were watched: they may pass what broke, and have another way."""
+    hit: int
+    """Flows that lost packets."""
+    longest_s: float | None
+    """The longest time for which a flow lost everything, and was whole again afterwards."""
+    median_s: float | None
+    lasting: int
+    """Flows that were still lost when nobody waited any longer."""
+    predicted_s: float
+    arithmetic: str
+    """How the prediction comes about."""
+
+
+@dataclass(frozen=True, slots=True)
 class LabFault:
     """A fault that was put into a lab, and the commands that take it out again, by subnet."""
 
     kind: FaultKind
     subject: str
     undo: tuple[tuple[str, str], ...]
+    outage: Outage | None = None
+    """What it did to flows, where a lab can measure that."""
 
 
 @dataclass(frozen=True, slots=True)

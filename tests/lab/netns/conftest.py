@@ -129,8 +129,10 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A lab that is up, for tests that leave it as it was."""
     made = make_place(tmp_path_factory.mktemp("lab"))
-    ran = made.lab("up", "--json")
-    assert ran.status == 0, ran.out
-    yield made
-    made.lab("down")
+    try:
+        ran = made.lab("up", "--json")
+        assert ran.status == 0, ran.out
+        yield made
+    finally:
+        made.lab("down")
     assert made.running == ()

@@ -107,6 +107,13 @@ def test_answers_of_frr() -> None:
     }
 
 
+def test_answers_of_bfdd() -> None:
+    assert reading.read_watches([{"interface": "Ethernet0", "status": "up"}, {"interface": "Ethernet8"}]) == {
+        "Ethernet0": "up",
+        "Ethernet8": "unknown",
+    }
+
+
 def test_answers_of_the_kernel() -> None:
     table: list[Mapping[str, object]] = [
         {"dst": "default", "dev": "a"},
@@ -133,6 +140,7 @@ def test_no_answer_is_too_strange(answer: Any) -> None:
     reading.read_sessions(answer)
     reading.read_routes(answer)
     reading.read_kernel(answer)
+    reading.read_watches(answer)
 
 
 def test_programs_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

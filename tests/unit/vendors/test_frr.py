@@ -26,6 +26,9 @@ PATH = "switches/leaf-001/frr.conf"
         (replace("router-id 10.0.0.1", "router-id 10.0.0.256"), "artifact.out-of-range", None),
         (replace("no zebra nexthop kernel enable", "!"), "artifact.unexpected", None),
         (replace(" bgp bestpath as-path multipath-relax\n", ""), "artifact.unexpected", None),
+        (replace(" neighbor FABRIC bfd profile FABRIC\n", ""), "artifact.unexpected", None),
+        (replace("  receive-interval 300\n", ""), "artifact.unexpected", None),
+        (replace("  detect-multiplier 3\n", "  detect-multiplier 9\n"), "artifact.unreadable-line", None),
         (replace("aggregate-address 10.", "aggregate-address 11."), "artifact.dangling", None),
         (replace("neighbor Ethernet32 interface", "neighbor Ethernet33 interface"), "artifact.dangling", None),
         (replace("neighbor Ethernet32 peer-group", "neighbor Ethernet33 peer-group"), "artifact.dangling", None),
@@ -91,7 +94,9 @@ def test_bgpd_carries_out_every_line(path: str, is_damaged: bool) -> None:
     """The daemon reads its file and ends; unlike the shell it refuses what makes no sense."""
     folder = Path(tempfile.mkdtemp(prefix="weftline-frr-"))
     try:
-        lines = [line for line in MADE.text(path).splitlines() if not line.startswith(ELSEWHERE)]
+        before, _, rest = MADE.text(path).partition("\nbfd\n")
+        shared = before + rest.partition("\n!")[2]  # what stands below bfd is for bfdd
+        lines = [line for line in shared.splitlines() if not line.startswith(ELSEWHERE)]
         text = "\n".join(lines) + "\n"
         (folder / "bgpd.conf").write_text(text.replace("remote-as 4", "remote-as 44") if is_damaged else text)
         shutil.chown(folder, "frr", "frr")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from weftline.app.lab import Looked
 from weftline.app.views.failure import view_problem
 from weftline.app.views.proof import view_report
@@ -47,7 +49,7 @@ def view_takeover(takeover: Takeover) -> dict[str, object]:
 
 def view_fault(fault: LabFault) -> dict[str, object]:
     """Show one fault."""
-    return {"kind": fault.kind, "subject": fault.subject}
+    return {"kind": fault.kind, "subject": fault.subject, "outage": fault.outage and asdict(fault.outage)}
 
 
 def view_readback(readback: Readback) -> dict[str, object]:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from weftline.labs.netns.timers import Timers
 from weftline.labs.processes import MARK
 
 FOLDERS = ("/usr/lib/frr", "/usr/libexec/frr", "/usr/sbin")
@@ -49,7 +50,12 @@ def plan_daemon(name: str, space: str, key: str) -> dict[str, Any]:
     }
 
 
-def plan_load(space: str) -> dict[str, Any]:
+def plan_loads(space: str, timers: Timers) -> list[dict[str, Any]]:
     """Say how a switch gets its configuration: one file for all daemons, split by vtysh as on a switch that boots."""
-    words = ["vtysh", "--vty_socket", f"{SOCKETS}/{space}", "--config_dir", f"{CONFIGS}/{space}", "-b"]
-    return {"namespace": space, "arguments": words}
+    shell = ["vtysh", "--vty_socket", f"{SOCKETS}/{space}", "--config_dir", f"{CONFIGS}/{space}"]
+    loads = [{"namespace": space, "arguments": [*shell, "-b"]}]
+    if timers.rendered_ms is not None:
+        lines = ["configure terminal", "bfd", f"profile {timers.profile}"]
+        lines += [f"{way}-interval {timers.interval_ms}" for way in ("receive", "transmit")]
+        loads.append({"namespace": space, "arguments": [*shell, *(word for line in lines for word in ("-c", line))]})
+    return loads

@@ -100,21 +100,27 @@ def ask(world: World, namespace: str, daemon: str, command: str) -> Any:
         with socket.socket(socket.AF_UNIX) as line:
             line.settimeout(ASK_S)
             line.connect(str(path))
-            line.sendall(command.encode() + b"\0")
-            pieces: list[bytes] = []
-            size = 0
-            while not END.search(b"".join(pieces[-2:])[-4:]):
-                piece = line.recv(1 << 18)
-                size += len(piece)
-                if not piece or size > MAX_ANSWER:
-                    raise _silent(namespace, daemon, "closed its socket")
-                pieces.append(piece)
-            answer = b"".join(pieces)[:-4]
-        return json.loads(answer.rstrip(b"\0") or b"{}")
+            for words in ("enable", command):  # bfdd shows its sessions to those only who may change them
+                line.sendall(words.encode() + b"\0")
+                answer = _hear(line)
+        return json.loads(answer.strip(b"\0") or b"{}")
     except OSError as error:
-        raise _silent(namespace, daemon, error.strerror or "timed out") from error
+        raise _silent(namespace, daemon, error.strerror or str(error) or "timed out") from error
     except ValueError as error:
         raise _silent(namespace, daemon, f"said {answer[:80]!r}") from error
+
+
+def _hear(line: socket.socket) -> bytes:
+    """Read one answer to its end."""
+    pieces: list[bytes] = []
+    size = 0
+    while not END.search(b"".join(pieces[-2:])[-4:]):
+        piece = line.recv(1 << 18)
+        size += len(piece)
+        if not piece or size > MAX_ANSWER:
+            raise OSError("closed its socket")
+        pieces.append(piece)
+    return b"".join(pieces)[:-4]
 
 
 def _silent(namespace: str, daemon: str, why: str) -> SourceError:

@@ -11,6 +11,7 @@ import numpy as np
 from weftline.kernels.column import NIL
 from weftline.labs.netns.layout import Layout, list_endpoints
 from weftline.labs.netns.reading import Hops
+from weftline.labs.netns.timers import read_timers
 from weftline.model.fabric import NodeKind
 from weftline.model.lab import LabDesign
 from weftline.model.routes import Routes, local_delivery, no_route
@@ -21,6 +22,8 @@ class Expected:
     """What one switch should hold."""
 
     sessions: frozenset[str]
+    is_watched: bool
+    """Whether BFD watches its sessions."""
     routes: Mapping[str, Hops]
     """Interfaces by the network of the endpoints of another switch; nothing where the routes lead nowhere."""
 
@@ -31,6 +34,7 @@ def list_expected(design: LabDesign, layout: Layout) -> dict[str, Expected]:
     assert routes is not None  # noqa: S101  (a lab that reads the fabric itself is given the routes)
     networks = list_networks(design, layout)
     facts = {device.name: device.facts for device in design.devices}
+    files = {device.name: device.files.get("frr.conf", b"") for device in design.devices}
     fabric = design.fabric
     found: dict[str, Expected] = {}
     nodes: list[int] = fabric.switch_node.tolist()
@@ -47,7 +51,9 @@ def list_expected(design: LabDesign, layout: Layout) -> dict[str, Expected]:
             for network, (owner, column) in networks.items()
             if owner != node
         }
-        found[fabric.node_name[node]] = Expected(frozenset(sessions), {name: h for name, h in hops.items() if h})
+        name = fabric.node_name[node]
+        is_watched = read_timers(files.get(name, b"")).interval_ms is not None
+        found[name] = Expected(frozenset(sessions), is_watched, {network: h for network, h in hops.items() if h})
     return found
 
 

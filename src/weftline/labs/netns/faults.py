@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 from weftline.errors import EnactError, UsageError
 from weftline.labs import holding
@@ -11,14 +14,22 @@ from weftline.labs.finding import find_lit_ports
 from weftline.labs.netns import entering, state
 from weftline.labs.netns.entering import World
 from weftline.labs.netns.layout import Layout, lay_out
+from weftline.labs.netns.outages import choose_flows, measure
+from weftline.labs.netns.timers import foretell, foretell_return
+from weftline.model.fabric import NodeKind
 from weftline.model.lab import Injection, LabDesign, LabFault
+
+FLOWS = "flows.json"
+"""The flows that the last fault was about, which its end may hit again."""
+RETURN_S = 5.0
+"""How long flows are watched when a link returns: sessions come back within that time."""
 
 Command = tuple[str, str, str]
 """Namespace, program and what it reads: ``ip`` a batch, ``nft`` a script."""
 
 
 def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
-    """Put a fault into a lab that runs, and write down how it is taken out.
+    """Put a fault into a lab that runs, write down how it is taken out, and measure what flows lose.
 
     Raises:
         SpecError: ``spec.unknown-device`` when the name is not in the fabric or has no cable.
@@ -30,7 +41,7 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
         )
         raise UsageError("usage.fault", message, "weftline lab break PLACE LINK, with or without --silent")
     layout = lay_out(design)
-    ports = find_lit_ports(design.fabric, injection.subjects[0])
+    ports = _choose_ends(design, find_lit_ports(design.fabric, injection.subjects[0]))
     with holding.held(folder):
         note = state.read(folder)
         world = entering.find_world(folder)
@@ -38,23 +49,44 @@ def inject(design: LabDesign, folder: Path, injection: Injection) -> LabFault:
         record = state.FaultRecord(
             subject=injection.subjects[0], is_silent=injection.is_silent, undo=tuple(undo for _, undo in steps)
         )
-        state.write(folder, note.model_copy(update={"faults": (*note.faults, record)}))
-        for command, _ in steps:
-            _tell(world, command)
-    return describe(record)
+        broken = {port for near in ports for port in (near, int(design.fabric.port_peer[near]))}
+        order = choose_flows(design, layout, broken)
+        (folder / FLOWS).write_text(json.dumps(order), encoding="utf-8")
+
+        def act() -> None:
+            state.write(folder, note.model_copy(update={"faults": (*note.faults, record)}))
+            for command, _ in steps:
+                _tell(world, command)
+
+        foretold = foretell(note.timers, len(ports), is_silent=injection.is_silent)
+        return replace(describe(record), outage=measure(world, order, foretold, act))
 
 
 def heal(folder: Path) -> tuple[LabFault, ...]:
-    """Take every fault out, the last one first."""
+    """Take every fault out, the last one first, and measure what flows lose by that."""
     with holding.held(folder):
         note = state.read(folder)
         world = entering.find_world(folder)
-        for fault in reversed(note.faults):
-            for command in fault.undo:
-                with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
-                    _tell(world, command)
-        state.write(folder, note.model_copy(update={"faults": ()}))
-    return tuple(describe(fault) for fault in note.faults)
+
+        def act() -> None:
+            for fault in reversed(note.faults):
+                for command in fault.undo:
+                    with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
+                        _tell(world, command)
+            state.write(folder, note.model_copy(update={"faults": ()}))
+
+        if not note.faults:
+            return ()
+        outage = measure(world, _read_flows(folder), foretell_return(), act, least_s=RETURN_S)
+    *others, last = (describe(fault) for fault in note.faults)
+    return (*others, replace(last, outage=outage))
+
+
+def _read_flows(folder: Path) -> dict[str, Any]:
+    """Read which flows the last fault was about."""
+    with contextlib.suppress(OSError, ValueError):
+        return cast("dict[str, Any]", json.loads((folder / FLOWS).read_text(encoding="utf-8")))
+    return {"endpoints": [], "flows": []}
 
 
 def describe(record: state.FaultRecord) -> LabFault:
@@ -70,10 +102,11 @@ def _plan(layout: Layout, ports: list[int], number: int, *, is_silent: bool) -> 
         end = layout.ends[port]
         by_space.setdefault(end.namespace, []).append(end.interface)
     if not is_silent:
+        known = {one.name: one.commands for one in layout.namespaces.values()}
         return [
             (
                 (space, "ip", "".join(f"link set dev {name} down\n" for name in names)),
-                (space, "ip", "".join(f"link set dev {name} up\n" for name in names)),
+                (space, "ip", "".join(f"{line}\n" for line in _list_returns(known[space], names))),
             )
             for space, names in by_space.items()
         ]
@@ -81,6 +114,20 @@ def _plan(layout: Layout, ports: list[int], number: int, *, is_silent: bool) -> 
         ((space, "nft", _write_drops(number, names)), (space, "nft", f"delete table netdev weftline{number}\n"))
         for space, names in by_space.items()
     ]
+
+
+def _list_returns(commands: list[str], names: list[str]) -> list[str]:
+    """List what brings interfaces back: an interface that goes down loses the neighbours that were written down."""
+    lost = [line for line in commands if line.startswith("neigh ") and any(f" dev {name} " in line for name in names)]
+    return [*(f"link set dev {name} up" for name in names), *lost]
+
+
+def _choose_ends(design: LabDesign, ports: list[int]) -> list[int]:
+    """Take the switch end of each link: a host whose own interface goes down would lose its routes for good."""
+    fabric = design.fabric
+    peers = [int(fabric.port_peer[port]) for port in ports]
+    is_switch = fabric.node_kind[fabric.port_node] == NodeKind.SWITCH
+    return [port if is_switch[port] else peer for port, peer in zip(ports, peers, strict=True)]
 
 
 def _write_drops(number: int, interfaces: list[str]) -> str:

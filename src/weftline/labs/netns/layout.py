@@ -48,6 +48,8 @@ class End:
     mtu: int
     port: int
     mac: str
+    mark: int
+    """The byte with DSCP and ECN bits that its RDMA packets carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,15 @@ def _make_end(design: LabDesign, device: LabDevice, one: Namespace, port: int, n
     mtu = device.facts.get(f"ports.{number}.mtu", FRAME_MTU)
     own = _word(device.facts, f"host.nics.{number}.port_id")
     mac = own if MAC.fullmatch(own) else "02:57:" + port.to_bytes(4, "big").hex(":")
-    return End(one.name, name, mtu if isinstance(mtu, int) else FRAME_MTU, port, mac)
+    mark = device.facts.get(f"host.nics.{number}.traffic_class")
+    return End(
+        one.name,
+        name,
+        mtu if isinstance(mtu, int) else FRAME_MTU,
+        port,
+        mac,
+        mark if isinstance(mark, int) else 0,
+    )
 
 
 def _name_neighbours(design: LabDesign, namespaces: Mapping[str, Namespace], links: list[Link]) -> None:
@@ -214,4 +224,14 @@ def list_endpoints(design: LabDesign, layout: Layout) -> dict[int, str]:
         port: format_ipv4(int(own[port]))
         for port in design.fabric.endpoint_port.tolist()
         if port in layout.ends and own[port] >= 0
+    }
+
+
+def describe_endpoint(design: LabDesign, layout: Layout, port: int) -> dict[str, object]:
+    """Say of an endpoint what sends packets from it: where it stands, its address, how long frames may be, its mark."""
+    return {
+        "namespace": layout.ends[port].namespace,
+        "address": format_ipv4(int(design.addresses.port_address[port])),
+        "mtu": layout.ends[port].mtu,
+        "tos": layout.ends[port].mark,
     }

@@ -15,6 +15,7 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 NEW_NETWORK = 0x40000000
@@ -27,6 +28,8 @@ linux/in.h."""
 HEADERS = 28
 """IPv4 and UDP."""
 HEAD = struct.Struct("!IIII")
+PAIR, FLOW = 0x57465431, 0x57465432
+"""What a packet is for; others that come to the port are not ours."""
 RECEIVE_BYTES = 1 << 20
 AT_ONCE = 16
 """Packets that are under way before arrivals are looked for: a socket holds few that are as long as the link takes."""
@@ -75,7 +78,7 @@ class Field:
     def send(self, source: int, target: int) -> None:
         """Send one packet as long as the link of the sender takes."""
         size = min(self.sizes[source], self.sizes[target])
-        packet = HEAD.pack(0x57454654, source, target, 0).ljust(size, b"\0")
+        packet = HEAD.pack(PAIR, source, target, 0).ljust(size, b"\0")
         with contextlib.suppress(OSError):  # no buffer, no route: it does not arrive
             self.lines[source].sendto(packet, (self.addresses[target], PORT))
 
@@ -96,12 +99,12 @@ class Field:
         if len(packet) < HEAD.size:
             return
         magic, source, target, _ = HEAD.unpack_from(packet)
-        if magic == 0x57454654 and target == place:
+        if magic == PAIR and target == place:
             tos = next((data[0] for level, kind, data in extra if (level, kind) == (0, socket.IP_TOS)), -1)
             self.arrived[source, target] = tos
 
 
-def try_pairs(field: Field, pairs: list[tuple[int, int]], rounds: int, report: Any) -> None:
+def try_pairs(field: Field, pairs: list[tuple[int, int]], rounds: int) -> None:
     """Send to all pairs, and again to those from which nothing arrived."""
     missing = pairs
     for number in range(rounds):
@@ -109,37 +112,146 @@ def try_pairs(field: Field, pairs: list[tuple[int, int]], rounds: int, report: A
             field.send(source, target)
             if place % AT_ONCE == AT_ONCE - 1:
                 field.receive(0)
-            if place % 4096 == 0:
-                report(place / len(missing))
         field.receive(PAUSE_S[min(number, len(PAUSE_S) - 1)])
         missing = [pair for pair in missing if pair not in field.arrived]
         if not missing:
             return
 
 
-def main() -> None:
-    """Read what to do, do it, and print what arrived."""
-    order = json.load(sys.stdin)
+def watch(order: dict[str, Any]) -> dict[str, Any]:
+    """Send along flows at a steady pace, before and after something happens, and measure what each of them loses.
+
+    The command that waits is told ``ready`` once all flows arrive; it writes a line when the fault is in.
+    """
+    flows = Flows(order)
+    flows.run(SETTLE_LIMIT_S, flows.is_whole)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    begin = time.monotonic()
+    flows.reset(begin)
+    told = float("inf")
+    while told == float("inf"):
+        flows.run(PERIOD_S, lambda _: False)
+        if select.select([sys.stdin], [], [], 0)[0]:
+            sys.stdin.readline()
+            told = time.monotonic()
+    least, most = told + float(order["least_s"]), told + float(order["most_s"])
+    flows.run(most - told, lambda now: now > least and flows.is_whole(now))
+    return flows.describe(time.monotonic())
+
+
+PERIOD_S = 0.02
+SETTLE_LIMIT_S = 3.0
+WHOLE_S = 1.0
+"""How long nothing may be lost until a flow counts as whole."""
+GRACE_S = 0.2
+"""How long a packet may take to arrive."""
+
+
+class Flows:
+    """Flows with a source port each, and what arrived of them by number."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        self.poll = select.epoll()
+        self.targets: dict[int, socket.socket] = {}
+        self.lines: list[tuple[socket.socket, str]] = []
+        self.arrived: list[dict[int, float]] = []
+        self.first: list[int] = []
+        self.sent_at: list[float] = []
+        self.due = time.monotonic()
+        endpoints = order["endpoints"]
+        for place, one in enumerate(endpoints):
+            enter(one["namespace"])
+            line = open_socket(one["address"], int(one["tos"]))
+            self.targets[line.fileno()] = line
+            self.poll.register(line.fileno(), select.EPOLLIN)
+            for source, target, port in order["flows"]:
+                if source == place:
+                    sender = open_socket(one["address"], int(one["tos"]), int(port))
+                    self.lines.append((sender, str(endpoints[target]["address"])))
+                    self.arrived.append({})
+
+    def reset(self, now: float) -> None:
+        """Forget what was, and count from here."""
+        self.sent_at = []
+        self.due = now
+        for seen in self.arrived:
+            seen.clear()
+
+    def run(self, limit_s: float, is_done: Callable[[float], bool]) -> bool:
+        """Send and receive until something holds; False when the time is over."""
+        end = time.monotonic() + limit_s
+        while True:
+            now = time.monotonic()
+            if now >= self.due:
+                self._send(now)
+            self._receive(max(0.0, min(self.due - time.monotonic(), PERIOD_S)))
+            if is_done(now):
+                return True
+            if now > end:
+                return False
+
+    def _send(self, now: float) -> None:
+        number = len(self.sent_at)
+        self.sent_at.append(now)
+        for flow, (line, address) in enumerate(self.lines):
+            with contextlib.suppress(OSError):
+                line.sendto(HEAD.pack(FLOW, flow, number, 0), (address, PORT))
+        self.due = max(self.due + PERIOD_S, now)
+
+    def _receive(self, wait_s: float) -> None:
+        for handle, _ in self.poll.poll(wait_s):
+            with contextlib.suppress(OSError):
+                while True:
+                    packet = self.targets[handle].recv(4096)
+                    if len(packet) == HEAD.size:
+                        magic, flow, number, _ = HEAD.unpack(packet)
+                        if magic == FLOW and flow < len(self.arrived):
+                            self.arrived[flow][number] = time.monotonic()
+
+    def is_whole(self, now: float) -> bool:
+        """Say whether no flow has lost anything for a while."""
+        recent = [n for n, at in enumerate(self.sent_at) if now - WHOLE_S - GRACE_S < at < now - GRACE_S]
+        return len(recent) > WHOLE_S / PERIOD_S / 2 and all(n in seen for seen in self.arrived for n in recent)
+
+    def describe(self, now: float) -> dict[str, Any]:
+        """Say for each flow how long its longest gap was, and whether it was over."""
+        counted = [n for n, at in enumerate(self.sent_at) if at < now - GRACE_S]
+        gaps: list[float] = []
+        lasting: list[bool] = []
+        for seen in self.arrived:
+            longest, since = 0.0, None
+            for n in counted:
+                if n in seen:
+                    since = None
+                    continue
+                since = self.sent_at[n] if since is None else since
+                longest = max(longest, self.sent_at[n] - since + PERIOD_S)
+            gaps.append(longest)
+            lasting.append(since is not None)
+        return {"gaps": gaps, "lasting": lasting, "sent": len(counted)}
+
+
+def try_all(order: dict[str, Any]) -> dict[str, Any]:
+    """Send between pairs, and say what arrived."""
     field = Field(order["endpoints"])
     begin = time.monotonic()
     together = [(int(a), int(b)) for a, b in order["together"]]
     apart = [(int(a), int(b)) for a, b in order["apart"]]
+    try_pairs(field, together, 3)
+    try_pairs(field, apart, 2)
+    return {
+        "lost": [pair for pair in together if pair not in field.arrived],
+        "crossed": [pair for pair in apart if pair in field.arrived],
+        "marks": [(a, b, field.arrived[a, b]) for a, b in together if (a, b) in field.arrived],
+        "seconds": time.monotonic() - begin,
+    }
 
-    def report(share: float) -> None:
-        sys.stderr.write(f"{share:.3f}\n")
-        sys.stderr.flush()
 
-    try_pairs(field, together, 3, report)
-    try_pairs(field, apart, 2, report)
-    json.dump(
-        {
-            "lost": [pair for pair in together if pair not in field.arrived],
-            "crossed": [pair for pair in apart if pair in field.arrived],
-            "marks": [(a, b, field.arrived[a, b]) for a, b in together if (a, b) in field.arrived],
-            "seconds": time.monotonic() - begin,
-        },
-        sys.stdout,
-    )
+def main() -> None:
+    """Read what to do, do it, and print what arrived."""
+    order = json.loads(sys.stdin.readline())
+    json.dump(watch(order) if "flows" in order else try_all(order), sys.stdout)
 
 
 if __name__ == "__main__":

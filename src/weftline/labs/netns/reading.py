@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from weftline.labs.netns import entering
-from weftline.labs.netns.daemons import BGPD, ZEBRA
+from weftline.labs.netns.daemons import BFDD, BGPD, ZEBRA
 from weftline.labs.netns.entering import World
 
 AT_ONCE = 4
@@ -25,6 +25,8 @@ class SwitchState:
 
     sessions: Mapping[str, str]
     """State of each BGP session by its interface."""
+    watches: Mapping[str, str]
+    """State of each BFD session by its interface."""
     routes: Mapping[str, Hops]
     """What zebra chose and says that it installed, by network."""
     kernel: Mapping[str, Hops]
@@ -42,6 +44,7 @@ def _read_switch(world: World, space: str) -> SwitchState:
     kernel = entering.run(world, ["ip", "-n", space, "-j", "-4", "route", "show", "table", "main"])
     return SwitchState(
         sessions=read_sessions(entering.ask(world, space, BGPD, "show bgp ipv4 unicast summary json")),
+        watches=read_watches(entering.ask(world, space, BFDD, "show bfd peers json")),
         routes=read_routes(entering.ask(world, space, ZEBRA, "show ip route json")),
         kernel=read_kernel(json.loads(kernel or "[]")),
     )
@@ -51,6 +54,12 @@ def read_sessions(answer: Any) -> dict[str, str]:
     """Read ``show bgp ipv4 unicast summary json``."""
     peers = _object(_object(answer).get("ipv4Unicast", answer)).get("peers")
     return {name: str(_object(row).get("state", "unknown")) for name, row in _object(peers).items()}
+
+
+def read_watches(answer: Any) -> dict[str, str]:
+    """Read ``show bfd peers json``."""
+    rows = [_object(row) for row in _list(answer)]
+    return {str(row.get("interface", "")): str(row.get("status", "unknown")) for row in rows}
 
 
 def read_routes(answer: Any) -> dict[str, Hops]:

@@ -19,6 +19,7 @@ from weftline.labs.netns import daemons, entering, state
 from weftline.labs.netns.expecting import list_expected
 from weftline.labs.netns.faults import describe
 from weftline.labs.netns.layout import Layout, Link, lay_out
+from weftline.labs.netns.timers import Timers, read_timers, slow_down
 from weftline.labs.netns.verifying import settle
 from weftline.model.lab import LabDesign, LabProcess, LabStatus, Progress
 
@@ -109,7 +110,8 @@ def _start(design: LabDesign, layout: Layout, folder: Path, progress: Progress) 
             place.mkdir()
             (place / "frr.conf").write_bytes(device.files.get("frr.conf", b""))
             (place / "vtysh.conf").write_bytes(b"")
-    (folder / PLAN).write_text(json.dumps(_make_plan(layout, key)), encoding="utf-8")
+    timers = _choose_timers(design, layout)
+    (folder / PLAN).write_text(json.dumps(_make_plan(layout, key, timers)), encoding="utf-8")
     words = ["unshare", *NAMESPACES, "env", f"{processes.MARK}={key}/{entering.INSIDE}/{entering.HOLDER}"]
     words += [sys.executable, "-I", str(AGENT), str((folder / PLAN).resolve())]
     log = folder / LOG
@@ -129,12 +131,20 @@ def _start(design: LabDesign, layout: Layout, folder: Path, progress: Progress) 
         for p in processes.find(key)
         if p.name != LAUNCHER
     )
-    note = state.State(of=design.of, processes=known, seconds=seconds)
+    note = state.State(of=design.of, timers=timers, processes=known, seconds=seconds)
     state.write(folder, note)
     return _describe(folder, note)
 
 
-def _make_plan(layout: Layout, key: str) -> dict[str, Any]:
+def _choose_timers(design: LabDesign, layout: Layout) -> Timers:
+    """Choose the timers that this machine can keep; they are those of the files where it has enough processors."""
+    switches = [device for device in design.devices if layout.namespaces[device.name].is_switch]
+    timers = read_timers(switches[0].files.get("frr.conf", b"") if switches else b"")
+    ends = sum(len(one.sessions) for one in list_expected(design, layout).values())
+    return slow_down(timers, ends, len(os.sched_getaffinity(0)))
+
+
+def _make_plan(layout: Layout, key: str, timers: Timers) -> dict[str, Any]:
     spaces = list(layout.namespaces.values())
     switches = [space.name for space in spaces if space.is_switch]
     return {
@@ -147,7 +157,7 @@ def _make_plan(layout: Layout, key: str) -> dict[str, Any]:
         "programs": [
             [daemons.plan_daemon(name, space, key) for space in switches for name in stage] for stage in daemons.STAGES
         ],
-        "loads": [daemons.plan_load(space) for space in switches],
+        "loads": [load for space in switches for load in daemons.plan_loads(space, timers)],
     }
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from weftline.errors import SourceError
 from weftline.labs.holding import key_of, unwritable
+from weftline.labs.netns.timers import Timers
 
 FILE = "lab.json"
 MAX_BYTES = 64 * 2**20
@@ -44,6 +45,7 @@ class State(Record):
     of: str
     processes: tuple[ProcessRecord, ...] = ()
     faults: tuple[FaultRecord, ...] = ()
+    timers: Timers
     seconds: dict[str, float] = {}
 
 

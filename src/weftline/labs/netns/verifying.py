@@ -11,11 +11,12 @@ from typing import Any, cast
 
 from weftline.errors import SourceError
 from weftline.labs import holding
-from weftline.labs.netns import entering
+from weftline.labs.netns import entering, state
 from weftline.labs.netns.entering import World
 from weftline.labs.netns.expecting import Expected, Pairs, choose_pairs, list_expected
-from weftline.labs.netns.layout import Layout, lay_out, list_endpoints
+from weftline.labs.netns.layout import Layout, describe_endpoint, lay_out
 from weftline.labs.netns.reading import Hops, SwitchState, read_switches
+from weftline.labs.netns.timers import Timers
 from weftline.model.driver import MAX_LISTED, Readback, StateDifference, StateKind
 from weftline.model.lab import LabDesign, Progress
 
@@ -27,7 +28,7 @@ QUIET_S = 4.0
 """Time without a change after which a fabric that still differs counts as settled: sessions retry every second."""
 MOST_PAIRS = 50_000
 """Pairs of each kind that are tried; of a larger fabric evenly spread ones are."""
-UP = "Established"
+UP, WATCHED = "Established", "up"
 
 
 def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Readback, ...]:
@@ -41,6 +42,7 @@ def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Read
     answer = _probe(design, layout, world, pairs, progress)
     compared: dict[StateKind, int] = {
         "session": sum(len(one.sessions) for one in expected.values()),
+        "watch": sum(len(one.sessions) for one in expected.values() if one.is_watched),
         "route": sum(len(one.routes) for one in expected.values()),
         "kernel": sum(len(one.routes) for one in expected.values()),
         "pair": len(pairs.together),
@@ -52,10 +54,16 @@ def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Read
         kind: many for kind in compared if (many := sum(one.kind == kind for one in found))
     }
     listed = tuple(one for kind in compared for one in [d for d in found if d.kind == kind][:MAX_LISTED])
-    return (Readback(design.fabric.name, compared, differing, listed, tuple(_list_notes(pairs))),)
+    notes = tuple(_list_notes(pairs, state.read(folder).timers))
+    return (Readback(design.fabric.name, compared, differing, listed, notes),)
 
 
-def _list_notes(pairs: Pairs) -> Iterator[str]:
+def _list_notes(pairs: Pairs, timers: Timers) -> Iterator[str]:
+    if timers.rendered_ms is not None:
+        yield (
+            f"BFD runs with {timers.interval_ms:,} ms in place of the rendered {timers.rendered_ms:,} ms: this machine "
+            "has too few processors for so many sessions"
+        )
     if len(pairs.together) < pairs.total_together:
         yield f"{len(pairs.together):,} of {pairs.total_together:,} pairs within tenants were tried, evenly spread"
     if len(pairs.apart) < pairs.total_apart:
@@ -92,16 +100,19 @@ def _list_unlike(expected: Mapping[str, Expected], states: Mapping[str, SwitchSt
 
 def _compare_switches(expected: Mapping[str, Expected], states: Mapping[str, SwitchState]) -> Iterator[StateDifference]:
     for name, one in expected.items():
-        state = states[name]
+        held = states[name]
         for interface in sorted(one.sessions):
-            running = state.sessions.get(interface, "none")
+            running = held.sessions.get(interface, "none")
             if running != UP:
                 yield StateDifference("session", f"{name} {interface}", UP, running)
-        for interface in sorted(state.sessions.keys() - one.sessions):
-            yield StateDifference("session", f"{name} {interface}", "none", state.sessions[interface])
+            watched = held.watches.get(interface, "none")
+            if one.is_watched and watched != WATCHED:
+                yield StateDifference("watch", f"{name} {interface}", WATCHED, watched)
+        for interface in sorted(held.sessions.keys() - one.sessions):
+            yield StateDifference("session", f"{name} {interface}", "none", held.sessions[interface])
         for network, hops in sorted(one.routes.items()):
-            for kind, held in (("route", state.routes), ("kernel", state.kernel)):
-                running = held.get(network, frozenset())
+            for kind, ways in (("route", held.routes), ("kernel", held.kernel)):
+                running = ways.get(network, frozenset())
                 if running != hops:
                     yield StateDifference(cast("StateKind", kind), f"{name} {network}", _write(hops), _write(running))
 
@@ -113,33 +124,16 @@ def _write(hops: Hops) -> str:
 def _probe(design: LabDesign, layout: Layout, world: World, pairs: Pairs, progress: Progress) -> dict[str, Any]:
     """Send packets between all pairs from one process inside the lab."""
     progress("sending packets", None)
-    addresses = list_endpoints(design, layout)
-    marks = {device.name: device.facts for device in design.devices}
     order = {
-        "endpoints": [
-            {
-                "namespace": layout.ends[port].namespace,
-                "address": addresses[port],
-                "mtu": layout.ends[port].mtu,
-                "tos": _mark_of(design, marks, port),
-            }
-            for port in pairs.ports
-        ],
+        "endpoints": [describe_endpoint(design, layout, port) for port in pairs.ports],
         "together": pairs.together,
         "apart": pairs.apart,
     }
-    said = entering.run(world, [sys.executable, "-I", str(PROBER)], json.dumps(order))
+    said = entering.run(world, [sys.executable, "-I", str(PROBER)], json.dumps(order) + "\n")
     try:
         return cast("dict[str, Any]", json.loads(said))
     except ValueError as error:
         raise SourceError("source.no-answer", "what sends packets in the lab said nothing", "run it again") from error
-
-
-def _mark_of(design: LabDesign, facts: Mapping[str, Mapping[str, object]], port: int) -> int:
-    name = design.fabric.node_name[int(design.fabric.port_node[port])]
-    number = int(design.fabric.port_number[port])
-    value = facts.get(name, {}).get(f"host.nics.{number}.traffic_class", 0)
-    return value if isinstance(value, int) else 0
 
 
 def _compare_pairs(

@@ -12,7 +12,7 @@ from weftline.formats.lines import Reading, read_number
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
-from weftline.vendors.frr.writing import GROUP, NAME, OWN
+from weftline.vendors.frr.writing import BFD, GROUP, NAME, OWN
 
 MAX_NUMBER = 4_294_967_295
 MAX_WIDTH = 512
@@ -21,12 +21,14 @@ _KNOWN = (
     "exit-address-family", "ipv6 nd ra-interval 1", "no ipv6 nd suppress-ra", "no bgp ebgp-requires-policy",
     "timers bgp 3 9", f"neighbor {GROUP} peer-group", f"neighbor {GROUP} timers connect 1",
     "address-family ipv4 unicast", f"route-map {OWN} permit 10", f"match ip address prefix-list {OWN}",
-    f"neighbor {GROUP} activate",
+    f"neighbor {GROUP} activate", f"neighbor {GROUP} bfd",
 )  # fmt: skip
 _NEEDED = (
     "no zebra nexthop kernel enable",
     "bgp bestpath as-path multipath-relax",
     f"redistribute connected route-map {OWN}",
+    f"neighbor {GROUP} bfd profile {GROUP}",
+    *(line.strip() for line in BFD if line != "!"),
 )
 
 
