@@ -309,8 +309,8 @@ class _Reader:
     def _name_unknown(self, scope: _Building) -> None:
         for number, (table, count) in enumerate(sorted(scope.unknown.items())):
             near = _near(table, _KNOWN) if number < SUGGESTED else ""
-            rows = f"{count:,} row{'s' * (count != 1)}"
-            message = f"SONiC has no table {table[:SHOWN]!r}: {rows} of it say nothing"
+            rows = f"{count:,} row of it says" if count == 1 else f"{count:,} rows of it say"
+            message = f"SONiC has no table {table[:SHOWN]!r}: {rows} nothing"
             self.blame("artifact.unknown-table", message, scope.name, (table, "", ""), near)
 
     def _refuse(self, top: _Building, *, is_empty: bool) -> None:

@@ -143,6 +143,28 @@ def test_a_pool_without_a_size_has_that_of_the_running_switch() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "is_found"),
+    [
+        ("pg_lossless_400000_40m_profile", True),
+        ("pg_lossless_400000_40m_mtu9216_profile", True),
+        ("pg_lossless_400000_5m_profile2", False),
+        ("pg_lossless_100000_40m_profile", False),
+    ],
+)
+def test_headroom_that_the_switch_computed_is_taken_from_what_it_shows(name: str, is_found: bool) -> None:
+    content = f"Profile: {name}\n----------  ------\nxon         19456\nxoff        104448\nsize        19456\n"
+    device = beside(f"{content}dynamic_th  0\n----------  ------\n".encode())
+    group = next(port for port in device.ports if port.name == "Ethernet4").groups[0]
+    assert group.is_computed is not None
+    assert group.is_computed.value
+    if is_found:
+        assert group.xoff_bytes is not None
+        assert (group.xoff_bytes.value, group.xoff_bytes.where.line) == (104448, 4)
+    else:
+        assert group.xoff_bytes is None
+
+
+@pytest.mark.parametrize(
     "file",
     ["leaf-003/pfc-counters.txt", "leaf-003.pfc.txt", "outputs/leaf-003-show-pfc-counters.txt", "leaf-003/pfc.log"],
 )

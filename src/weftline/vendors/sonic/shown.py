@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weftline.errors import Place
 from weftline.formats.config_db_keys import read_number, read_references
 from weftline.formats.sonic_show import ShownBlock, ShownTable, ShownText, read_count
 from weftline.kernels.column import NIL
 from weftline.model.observed import Evidence
+from weftline.model.observed_port import ObservedGroup, ObservedPort
 from weftline.model.said import Said
 from weftline.vendors.sonic.held import SHOWN, Switch
 
@@ -41,6 +42,8 @@ class Shown:
     evidence: list[Evidence] = field(default_factory=list[Evidence])
     pool_sizes: dict[str, Said[int]] = field(default_factory=dict[str, Said[int]])
     """Sizes that the running switch gives pools; a pool without a size in the files has only this one."""
+    profiles: dict[str, dict[str, Said[int]]] = field(default_factory=dict[str, dict[str, Said[int]]])
+    """Numbers of the buffer profiles that the running switch has, those among them that it computed."""
     unread: dict[str, int] = field(default_factory=dict[str, int])
 
     def read(self, text: ShownText, hosts: frozenset[str]) -> None:
@@ -102,6 +105,8 @@ class Shown:
                 size = read_count(value)
                 if size is not None:
                     self.pool_sizes[block.name] = Said(size, where)
+            if block.kind == "Profile" and (number := read_number(value)) is not None:
+                self.profiles.setdefault(block.name, {})[name] = Said(number, where)
             for table in tables if block.name else ():
                 row = self.switch.row(table, block.name)
                 configured = None if row is None else row.text(name)
@@ -110,6 +115,37 @@ class Shown:
                     self._compare(f"pool of {block.name[:SHOWN]}", plain[0], plain[1], where)
                 else:
                     self._compare(f"{name} of {block.name[:SHOWN]}", value, configured, where)
+
+    def fill(self, port: ObservedPort) -> ObservedPort:
+        """Give groups whose headroom the switch computes what it computed, by the name that it gives their profile.
+
+        The name is ``pg_lossless_SPEED_CABLE_profile``, with the MTU in it where that is not the usual one (doc/qos/
+        dynamically-headroom-calculation.md of sonic-net/SONiC).
+        """
+        if port.rate_gbps is None or port.length_m is None or not any(_is_computed(group) for group in port.groups):
+            return port
+        base = f"pg_lossless_{round(port.rate_gbps.value * 1000)}_{port.length_m.value:g}m_"
+        mtu = "" if port.mtu is None else f"mtu{port.mtu.value}_"
+        found = self.profiles.get(f"{base}{mtu}profile") or self.profiles.get(f"{base}profile")
+        if found is None:
+            return port
+        groups = tuple(_fill_group(group, found) if _is_computed(group) else group for group in port.groups)
+        return replace(port, groups=groups)
+
+
+def _is_computed(group: ObservedGroup) -> bool:
+    return group.is_computed is not None and group.is_computed.value
+
+
+def _fill_group(group: ObservedGroup, found: Mapping[str, Said[int]]) -> ObservedGroup:
+    return replace(
+        group,
+        size_bytes=found.get("size"),
+        xoff_bytes=found.get("xoff"),
+        xon_bytes=found.get("xon"),
+        xon_offset_bytes=found.get("xon_offset"),
+        dynamic_th=found.get("dynamic_th"),
+    )
 
 
 def _read_numbered(kind: str) -> Callable[[Shown, ShownTable, Cells, Place], None]:
