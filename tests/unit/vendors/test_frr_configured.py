@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.designs import render_design
 from weftline.model.observed import ObservedDevice
+from weftline.vendors import VENDORS
 from weftline.vendors.frr import FRR
 from weftline.vendors.frr.configured import configure, recognise
 
@@ -180,6 +181,14 @@ def test_cumulus_before_nvue() -> None:
     assert port.vrf is not None
     assert (device.name, device.vrfs[0].name, port.mtu.value, port.vrf.value) == ("leaf01", "A", 9216, "A")
     assert recognise("x", file) == "cumulus"
+
+
+def test_a_file_has_one_form() -> None:
+    eos = b"hostname x\nqos profile A\n   qos trust dscp\nrouter bgp 1\n   router-id 1.1.1.1\nroute-map A permit 10\n"
+    nvue = b"- set:\n    router: {bgp: {}}\n"
+    for head, form in ((eos, "eos"), (nvue, "nvue"), (TENANTS, "frr"), (b"route-map A permit 10\n", "frr")):
+        forms = {name: vendor.recognise("running-config", head) for name, vendor in VENDORS.items() if vendor.recognise}
+        assert {name for name, found in forms.items() if found} == {form}
 
 
 def test_what_weftline_renders_is_read_whole() -> None:

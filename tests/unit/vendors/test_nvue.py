@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import intents
 from tests.designs import render_design
+from weftline.errors import CapabilityError
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import DeviceIntent, list_facts
 from weftline.model.observed import ObservedDevice
@@ -78,7 +79,14 @@ def test_a_release_has_its_words() -> None:
         assert (re.search(r"^ +ipv4:$", texts[release], re.MULTILINE) is not None) == (release is None)
         assert (re.search(r"^ +ip:$", texts[release], re.MULTILINE) is not None) == (release == "5.5")
     assert texts["5.13.1"].replace("5.13", "5.15") == texts["5.15"] == texts[None]
-    assert [read_release(text) for text in ("5.4", "x", "", None, "5", "5.9.2")] == [(5, 4), *[NEWEST] * 4, (5, 9)]
+    assert [read_release(text) for text in ("5.4", None, "5.9.2", "6.0")] == [(5, 4), NEWEST, (5, 9), (6, 0)]
+
+
+@pytest.mark.parametrize("text", ["x", "", "5", "4.4", "5.x", "5.15.0.1"])
+def test_what_is_no_release(text: str) -> None:
+    with pytest.raises(CapabilityError) as caught:
+        read_release(text)
+    assert caught.value.code == "capability.release"
 
 
 def test_what_no_setting_says() -> None:

@@ -20,6 +20,7 @@ from weftline.model.intent import (
     RoutingIntent,
 )
 from weftline.model.routes import Routes
+from weftline.model.spec import AUTO
 from weftline.technologies.roce.addresses import block_size
 from weftline.technologies.roce.buffers import BufferPlan, plan_buffers
 from weftline.technologies.roce.classes import Classes, number_classes
@@ -113,7 +114,7 @@ def _make_switch(plan: Plan, tier: Tiered, row: int, routes: Routes) -> DeviceIn
         tier=tier.name,
         fabric=fabric.name,
         ports=ports,
-        platform=_make_platform(tier.part),
+        platform=_make_platform(tier.part, plan.design.spec.roce.platform.release),
         forwarding=ForwardingIntent(
             exchange=RoutingIntent(
                 number=int(addresses.node_number[node]),
@@ -138,9 +139,13 @@ def _list_notes(plan: Plan, tier: Tiered) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _make_platform(tier: TierPart) -> PlatformIntent:
+def _make_platform(tier: TierPart, release: str) -> PlatformIntent:
     return PlatformIntent(
-        part=tier.name, ports_per_cage=tier.per_cage, hwsku=tier.part.sonic_hwsku, asic=tier.part.asic
+        part=tier.name,
+        ports_per_cage=tier.per_cage,
+        hwsku=tier.part.sonic_hwsku,
+        asic=tier.part.asic,
+        release=None if release == AUTO else release,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from weftline.errors import Place, Problem
-from weftline.formats import cumulus, frr_conf
+from weftline.formats import cumulus, eos, frr_conf
 from weftline.formats.config_text import ConfigLine, ConfigText
 from weftline.formats.lines import read_number
 from weftline.model.observed import ObservedDevice
@@ -46,7 +46,10 @@ def recognise(name: str, head: bytes) -> str | None:
     """Name the form of a file: FRR's own, or that of Cumulus Linux before NVUE."""
     if cumulus.looks_like(head):
         return "cumulus"
-    return NAME if frr_conf.looks_like(name, head) or frr_conf.could_be(head) else None
+    if frr_conf.looks_like(name, head):
+        return NAME
+    # BGP and route maps are written alike on EOS, which has lines of its own besides.
+    return NAME if frr_conf.could_be(head) and not eos.looks_like(head) else None
 
 
 def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
+from weftline.errors import CapabilityError
 from weftline.formats.settings import Settings, write_settings
 from weftline.model.artifact import Artifact
 from weftline.model.intent import ClassIntent, DeviceIntent, PortIntent, QueueIntent, RoutingIntent
@@ -13,6 +15,8 @@ from weftline.vendors.nvue.traffic import GLOBAL, ROCE_PRIORITY
 OWN = "OWN"
 NEWEST = (5, 15)
 """The newest release whose files were seen."""
+FIRST_MAJOR = 5
+_RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
 RENAMED = (5, 13)
 """From here on ``state: enabled`` for ``enable: on``, ``ipv4`` for ``ip``, and ``vrf`` beside it."""
 FEC = {"rs": "rs", "fc": "baser", "none": "off"}
@@ -72,11 +76,18 @@ class Spelling:
 
 
 def read_release(text: str | None) -> tuple[int, int]:
-    """Read ``5.13`` or ``5.13.1``; whatever is no release is the newest."""
-    parts = (text or "").split(".")
-    if len(parts) < 2 or not all(part.isdigit() and len(part) < 4 for part in parts[:2]):
+    """Read ``5.13`` or ``5.13.1``; None is the newest that is known.
+
+    Raises:
+        CapabilityError: ``capability.release`` when the text names no release that has NVUE.
+    """
+    if text is None:
         return NEWEST
-    return (int(parts[0]), int(parts[1]))
+    match = _RELEASE.fullmatch(text)
+    if match is None or int(match[1]) < FIRST_MAJOR:
+        hint = f"write it as {NEWEST[0]}.{NEWEST[1]}; auto is the newest that is known"
+        raise CapabilityError("capability.release", f"{text[:40]!r} is no release of Cumulus Linux with NVUE", hint)
+    return (int(match[1]), int(match[2]))
 
 
 def interface_name(number: int, ports_per_cage: int) -> str:
