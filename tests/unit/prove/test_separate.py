@@ -183,8 +183,12 @@ def test_targets_do_nothing_between_switches_that_do_not_speak_evpn() -> None:
     def take(leaf: ObservedDevice) -> ObservedDevice:
         return make.change_router(drop_export_of_blue(leaf), "Vrfred", imports=BOTH)
 
-    assert judge(take).verdict is Verdict.REFUTED
-    assert judge(lambda leaf: silence(take(leaf))).verdict is Verdict.PROVED
+    def give(leaf: ObservedDevice) -> ObservedDevice:
+        return make.change_router(drop_export_of_blue(leaf), "Vrfred", exports=("64512:10002",))
+
+    for change in (take, give):
+        assert judge(change).verdict is Verdict.REFUTED
+        assert judge(lambda leaf, change=change: silence(change(leaf))).verdict is Verdict.PROVED
 
 
 def test_a_route_map_on_what_is_announced_leaves_it_open() -> None:
@@ -424,6 +428,20 @@ def test_vlans_that_a_network_number_joins_are_one() -> None:
     assert "leaf-2 maps VLAN 8 to VNI 900" in walk(proof)
 
 
+def test_two_vrfs_that_route_one_vlan_are_not_apart() -> None:
+    """No host is in the VLAN: it only joins red's VRF to a network number, which is blue's."""
+
+    def remap(leaf: ObservedDevice) -> ObservedDevice:
+        assert leaf.tunnel is not None
+        vnis = (*leaf.tunnel.vni_of_vlan, (1001, make.say("leaf-1", "map", 10002)))
+        return replace(leaf, tunnel=replace(leaf.tunnel, vni_of_vlan=vnis))
+
+    proof = judge(remap)
+    assert {"segment", "network"} <= kinds(proof)
+    assert "leaf-1/Vlan1001 is in VRF Vrfred" in walk(proof)
+    assert "leaf-1 maps VLAN 1001 to VNI 10002" in walk(proof)
+
+
 def cross_vlans(mine: int, other: int) -> SeparationFiles:
     """Put red of leaf-1 and blue of leaf-2 into VLANs that the cables carry."""
     files = make.make_files()
@@ -489,6 +507,17 @@ def test_a_hub_that_may_announce_what_it_took_over_leaves_it_open() -> None:
     proof = prove(make_hub(imported_vrfs=("Vrfred",)))
     assert proof.verdict is Verdict.UNKNOWN
     assert "it may be that" in proof.statement
+
+
+def test_a_static_route_that_may_be_announced_leaves_it_open() -> None:
+    def give(*sources: str) -> SeparationFiles:
+        files = make_hub(redistributed=("bgp", *sources))
+        wide = "10.100.0.0/15 via 10.102.3.1"
+        return make.change(files, "leaf-3", lambda leaf: make.add_static(leaf, "Vrfstore", wide))
+
+    assert prove(give("connected")).verdict is Verdict.PROVED
+    assert prove(give("connected", "static via SOME")).verdict is Verdict.UNKNOWN
+    assert prove(give("connected", "static")).verdict is Verdict.REFUTED
 
 
 def test_management_reaches_everybody_and_nobody_meets_no_tenant() -> None:

@@ -149,7 +149,7 @@ class Judge:
         segments, explained = self.placement.segments, 0
         for claims in self.placement.in_segment.values():
             for mine, other in self._pair(claims):
-                a, b = mine.segment or (NETWORK, 0), other.segment or (NETWORK, 0)
+                a, b = mine.spot or (NETWORK, 0), other.spot or (NETWORK, 0)
                 explained += 1
                 if explained > MOST_EXPLAINED:
                     continue
@@ -188,8 +188,8 @@ class Judge:
         vrf = None if table is None else self.placement.grounds[table[0]].vrfs.get(table[1])
         if table is not None and vrf is not None and vrf.vni is not None and vrf.vni.value == vni:
             yield Step(f"VRF {table[1]} of {table[0]} is VNI {vni}", vrf.vni.where)
-        elif claim.segment is not None:
-            yield from self.placement.segments.explain(claim.segment, (NETWORK, vni))
+        elif claim.spot is not None:
+            yield from self.placement.segments.explain(claim.spot, (NETWORK, vni))
 
     def judge_edges(self) -> list[EdgeVerdict]:
         """Judge whether sources are checked at each endpoint that is somebody's."""

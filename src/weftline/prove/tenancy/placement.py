@@ -25,6 +25,13 @@ class Claim:
     """The VLAN that its port is in, where it is in one."""
     gateway: Segment | None = None
     """The VLAN that the interface routes: the same one, or one that is joined with it elsewhere."""
+    through: Routing | None = None
+    """The interface by which its table is in that VLAN, where its own port is not."""
+
+    @property
+    def spot(self) -> Segment | None:
+        """The VLAN that it stands for its owner in."""
+        return self.gateway or self.segment
 
     def explain(self, segments: Segments) -> tuple[Step, ...]:
         """List why the endpoint is where it is."""
@@ -35,6 +42,8 @@ class Claim:
             steps.extend(segments.explain(self.segment, self.gateway))
         if self.routing is not None:
             steps.append(self.routing.tell())
+        if self.through is not None:
+            steps.append(self.through.tell())
         return tuple(steps)
 
 
@@ -89,6 +98,7 @@ def place_owners(files: SeparationFiles, may: Allowed) -> Placement:
         elif not any(is_shut(port) for port in (ground.ports[(end.port or ("", ""))[1]], carriers[0])):
             _place(placement, end, ground, carriers, loose)
     _raise_to_tables(placement)
+    _lower_to_segments(placement)
     placement.doubts.extend(_count("no file says how {} is configured", lost))
     placement.doubts.extend(_count("no file says in which VRF or VLAN {} is", loose))
     placement.doubts.extend(_doubt_cables(placement, may))
@@ -137,6 +147,18 @@ def _raise_to_tables(placement: Placement) -> None:
             for gateway, (owner, claim) in product(gateways, claims.items()):
                 raised = Claim(claim.end, gateway, claim.segment, segment)
                 placement.in_table.setdefault(gateway.table, {}).setdefault(owner, raised)
+
+
+def _lower_to_segments(placement: Placement) -> None:
+    """Put the owners of each table into the VLANs that it routes: two VRFs in one VLAN or VNI are not apart."""
+    for ground in placement.grounds.values():
+        for vlan, gateways in ground.gateways.items():
+            spot = (ground.device.name, vlan)
+            for gateway in gateways:
+                claims = placement.in_table.get(gateway.table)
+                known = {} if claims is None else placement.in_segment.setdefault(placement.segments.find(spot), {})
+                for owner, claim in () if claims is None else claims.items():
+                    known.setdefault(owner, Claim(claim.end, claim.routing, None, spot, gateway))
 
 
 def _doubt_cables(placement: Placement, may: Allowed) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from weftline.model.isolation import MANAGEMENT, NOBODY
 from weftline.model.observed_routing import ObservedMirror
@@ -115,15 +116,21 @@ def _risk_pauses(files: SeparationFiles, placement: Placement, may: Allowed) -> 
     }
     bound = f"; the watchdog bounds each pause to {max(times):,} ms" if times else "; no file bounds it by a watchdog"
     for priority in sorted(shared & senders.keys()):
-        owners = sorted(senders[priority])
-        pair = next(((a, b) for a in owners for b in owners if a < b and not may(a, b)), None)
+        owners = sorted(senders[priority], key=lambda owner: (owner == NOBODY, owner))
+        pair = next(((a, b) for a, b in combinations(owners, 2) if not may(a, b)), None)
         if pair is not None:
+            names = f"{call_owner(pair[0])} and {_call_hosts(pair[1])}"
+            more = f" ({len(owners):,} owners in all)" if len(owners) > len(pair) else ""
             yield (
-                f"{call_owner(pair[0])} and {call_owner(pair[1])} share priority {priority} on the cables between "
-                f"switches, so hosts of one that pause can hold up the other{bound}"
+                f"{names}{more} share priority {priority} on the cables between switches, so hosts of one that pause "
+                f"can hold up the other{bound}"
             )
     if any("pauses" not in ground.device.covers for ground in placement.grounds.values()):
         yield "of some switches no file says which priorities pause"
+
+
+def _call_hosts(owner: str) -> str:
+    return "hosts of no tenant" if owner == NOBODY else call_owner(owner)
 
 
 def _risk_strangers(placement: Placement) -> Iterator[str]:
