@@ -33,6 +33,8 @@ KINDS = {
     "route": "routes",
     "kernel": "kernel routes",
     "pair": "pairs within a tenant",
+    "mark": "markings",
+    "spread": "spreads of flows",
     "apart": "pairs across tenants",
 }
 

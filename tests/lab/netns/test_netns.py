@@ -28,7 +28,9 @@ def test_up_verify_down(place: Place) -> None:
     assert (ran.status, document["equal"], document["running"], document["lab"]) == (0, True, True, "netns")
     (subnet,) = document["subnets"]
     # 8 links between switches have two ends; each leaf knows 3 others, each spine 4
-    assert subnet["compared"] == {"session": 16, "watch": 16, "route": 20, "kernel": 20, "pair": 8 * 7}
+    assert subnet["compared"] == {
+        "session": 16, "watch": 16, "route": 20, "kernel": 20, "pair": 8 * 7, "mark": 8 * 7, "spread": 4,
+    }  # fmt: skip
     assert Counter(one.name for one in place.running) == {"zebra": 6, "bgpd": 6, "bfdd": 6, "holder": 1, "launcher": 1}
     again = place.lab("verify", "--json")
     assert (again.status, hold(again.document, "lab")["equal"]) == (0, True)
@@ -48,7 +50,9 @@ def test_the_lab_that_laptops_run(tmp_path: Path) -> None:
         ran = place.lab("up", "--json")
         assert ran.status == 0, ran.out
         compared = ran.document["subnets"][0]["compared"]
-        assert compared == {"session": 64, "watch": 64, "route": 88, "kernel": 88, "pair": 32 * 31}
+        assert compared == {
+            "session": 64, "watch": 64, "route": 88, "kernel": 88, "pair": 32 * 31, "mark": 32 * 31, "spread": 8,
+        }  # fmt: skip
     finally:
         place.lab("down")
 
@@ -83,6 +87,32 @@ def test_a_kernel_that_forwards_otherwise_than_frr_says_is_named(lab: Place) -> 
     finally:
         lab.inside("ip", "-n", "leaf-001", *f"{route} nexthop {hops[0]} nexthop {hops[1]}".split())
     wait_equal(lab)
+
+
+def test_a_switch_that_marks_packets_anew_is_found(lab: Place) -> None:
+    """One spine sets DSCP 0: what passes it is no longer lossless at the next switch."""
+    rule = 'table netdev x { chain c { type filter hook ingress device "Ethernet0" priority 0; ip dscp set 0; }; }'
+    lab.inside("ip", "netns", "exec", "spine-01", "nft", "-f", "-", text=rule + "\n")
+    try:
+        ran = lab.lab("verify", "--json")
+        (subnet,) = ran.document["subnets"]
+        assert set(subnet["differing"]) == {"mark"}
+        one = subnet["differences"][0]
+        assert (one["rendered"], one["running"]) == ("DSCP 26", "DSCP 0")
+        assert one["subject"].startswith("host-0001/")
+    finally:
+        lab.inside("ip", "netns", "exec", "spine-01", "nft", "delete", "table", "netdev", "x")
+
+
+def test_a_hash_without_ports_is_found(lab: Place) -> None:
+    """The default of Linux takes one way for all flows of a pair."""
+    policy = "/proc/sys/net/ipv4/fib_multipath_hash_policy"
+    lab.inside("ip", "netns", "exec", "leaf-002", "sh", "-c", f"echo 0 >{policy}")
+    try:
+        assert lab.differences() == [("spread", "leaf-002")]
+    finally:
+        lab.inside("ip", "netns", "exec", "leaf-002", "sh", "-c", f"echo 1 >{policy}")
+    assert "of its even share" in lab.lab("verify").out
 
 
 def wait_equal(lab: Place) -> None:

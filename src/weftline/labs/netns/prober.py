@@ -16,6 +16,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 NEW_NETWORK = 0x40000000
@@ -28,8 +29,10 @@ linux/in.h."""
 HEADERS = 28
 """IPv4 and UDP."""
 HEAD = struct.Struct("!IIII")
-PAIR, FLOW = 0x57465431, 0x57465432
+PAIR, FLOW, NOISE = 0x57465431, 0x57465432, 0x57465433
 """What a packet is for; others that come to the port are not ours."""
+FIRST_PORT = 49_152
+"""Source ports that RoCE senders choose from. RFC 6335, 6."""
 RECEIVE_BYTES = 1 << 20
 AT_ONCE = 16
 """Packets that are under way before arrivals are looked for: a socket holds few that are as long as the link takes."""
@@ -65,7 +68,9 @@ class Field:
         self.lines: list[socket.socket] = []
         self.poll = select.epoll()
         self.of_handle: dict[int, int] = {}
-        self.addresses = [str(one["address"]) for one in endpoints]
+        self.namespaces: list[str] = [str(one["namespace"]) for one in endpoints]
+        self.tos: list[int] = [int(one["tos"]) for one in endpoints]
+        self.addresses: list[str] = [str(one["address"]) for one in endpoints]
         self.sizes = [int(one["mtu"]) - HEADERS for one in endpoints]
         self.arrived: dict[tuple[int, int], int] = {}
         for place, one in enumerate(endpoints):
@@ -232,6 +237,35 @@ class Flows:
         return {"gaps": gaps, "lasting": lasting, "sent": len(counted)}
 
 
+def count_ways(field: Field, order: dict[str, Any]) -> dict[str, int]:
+    """Send flows that differ in their source port alone, and count the packets that leave by each way."""
+    enter(order["switch"])
+    before = read_sent()
+    source, target = int(order["source"]), int(order["target"])
+    enter(field.namespaces[source])
+    goal = (field.addresses[target], PORT)
+    for flow in range(order["flows"]):
+        with contextlib.closing(open_socket(field.addresses[source], field.tos[source], FIRST_PORT + flow)) as line:
+            for _ in range(order["packets"]):
+                with contextlib.suppress(OSError):
+                    line.sendto(HEAD.pack(NOISE, source, target, flow), goal)
+        if flow % AT_ONCE == 0:
+            field.receive(0)
+    field.receive(0.05)
+    enter(order["switch"])
+    after = read_sent()
+    return {way: after.get(way, 0) - before.get(way, 0) for way in order["ways"]}
+
+
+def read_sent() -> dict[str, int]:
+    """Read how many packets each interface of this namespace has sent."""
+    found: dict[str, int] = {}
+    for line in Path("/proc/thread-self/net/dev").read_text(encoding="ascii").splitlines()[2:]:
+        name, _, rest = line.partition(":")
+        found[name.strip()] = int(rest.split()[9])
+    return found
+
+
 def try_all(order: dict[str, Any]) -> dict[str, Any]:
     """Send between pairs, and say what arrived."""
     field = Field(order["endpoints"])
@@ -244,6 +278,7 @@ def try_all(order: dict[str, Any]) -> dict[str, Any]:
         "lost": [pair for pair in together if pair not in field.arrived],
         "crossed": [pair for pair in apart if pair in field.arrived],
         "marks": [(a, b, field.arrived[a, b]) for a, b in together if (a, b) in field.arrived],
+        "spread": [count_ways(field, one) for one in order["spread"]],
         "seconds": time.monotonic() - begin,
     }
 

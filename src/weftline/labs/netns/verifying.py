@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from weftline.labs.netns.entering import World
 from weftline.labs.netns.expecting import Expected, Pairs, choose_pairs, list_expected
 from weftline.labs.netns.layout import Layout, describe_endpoint, lay_out
 from weftline.labs.netns.reading import Hops, SwitchState, read_switches
+from weftline.labs.netns.spreading import Spread, choose_spreads, compare_spreads, describe_spreads, write_order
 from weftline.labs.netns.timers import Timers
 from weftline.model.driver import MAX_LISTED, Readback, StateDifference, StateKind
 from weftline.model.lab import LabDesign, Progress
@@ -39,22 +40,26 @@ def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Read
     expected = list_expected(design, layout)
     states = settle(world, layout, expected, progress, QUIET_S)
     pairs = choose_pairs(design, layout, MOST_PAIRS)
-    answer = _probe(design, layout, world, pairs, progress)
+    spreads = choose_spreads(design, layout, pairs)
+    answer = _probe(design, layout, world, (pairs, spreads), progress)
     compared: dict[StateKind, int] = {
         "session": sum(len(one.sessions) for one in expected.values()),
         "watch": sum(len(one.sessions) for one in expected.values() if one.is_watched),
         "route": sum(len(one.routes) for one in expected.values()),
         "kernel": sum(len(one.routes) for one in expected.values()),
         "pair": len(pairs.together),
+        "mark": len(answer["marks"]),
+        "spread": len(spreads),
     }
     if pairs.total_apart:
         compared["apart"] = len(pairs.apart)
     found = [*_compare_switches(expected, states), *_compare_pairs(design, layout, pairs, answer)]
+    found += compare_spreads(spreads, answer["spread"])
     differing: dict[StateKind, int] = {
         kind: many for kind in compared if (many := sum(one.kind == kind for one in found))
     }
     listed = tuple(one for kind in compared for one in [d for d in found if d.kind == kind][:MAX_LISTED])
-    notes = tuple(_list_notes(pairs, state.read(folder).timers))
+    notes = (*_list_notes(pairs, state.read(folder).timers), *describe_spreads(spreads, answer["spread"]))
     return (Readback(design.fabric.name, compared, differing, listed, notes),)
 
 
@@ -121,13 +126,17 @@ def _write(hops: Hops) -> str:
     return f"{len(hops)} ways ({', '.join(sorted(hops))})" if hops else "no way"
 
 
-def _probe(design: LabDesign, layout: Layout, world: World, pairs: Pairs, progress: Progress) -> dict[str, Any]:
-    """Send packets between all pairs from one process inside the lab."""
+def _probe(
+    design: LabDesign, layout: Layout, world: World, wanted: tuple[Pairs, Sequence[Spread]], progress: Progress
+) -> dict[str, Any]:
+    """Send packets between all pairs, and flows over all ways, from one process inside the lab."""
+    pairs, spreads = wanted
     progress("sending packets", None)
     order = {
         "endpoints": [describe_endpoint(design, layout, port) for port in pairs.ports],
         "together": pairs.together,
         "apart": pairs.apart,
+        "spread": write_order(spreads),
     }
     said = entering.run(world, [sys.executable, "-I", str(PROBER)], json.dumps(order) + "\n")
     try:
@@ -139,9 +148,13 @@ def _probe(design: LabDesign, layout: Layout, world: World, pairs: Pairs, progre
 def _compare_pairs(
     design: LabDesign, layout: Layout, pairs: Pairs, answer: Mapping[str, Any]
 ) -> Iterator[StateDifference]:
-    del layout
     names = [design.fabric.port_name(port) for port in pairs.ports]
     for source, target in answer["lost"]:
         yield StateDifference("pair", f"{names[source]} to {names[target]}", "reached", "not reached")
+    for source, target, mark in answer["marks"]:
+        sent = layout.ends[pairs.ports[source]].mark
+        if mark >> 2 != sent >> 2:
+            subject = f"{names[source]} to {names[target]}"
+            yield StateDifference("mark", subject, f"DSCP {sent >> 2}", f"DSCP {mark >> 2}" if mark >= 0 else "unknown")
     for source, target in answer["crossed"]:
         yield StateDifference("apart", f"{names[source]} to {names[target]}", "not reached", "reached")
