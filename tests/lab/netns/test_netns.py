@@ -151,7 +151,7 @@ def test_break_and_heal(lab: Place, silent: tuple[str, ...]) -> None:
         assert outage["predicted_s"] == pytest.approx(0.9 + 0.2 + 0.5)
     else:
         assert outage["predicted_s"] == pytest.approx(0.2 + 0.5)
-    wait_kinds(lab, {"session", "watch", "route", "kernel"})
+    wait_kinds(lab, {"session", "watch", "route", "kernel", "spread"})
     assert ("session", "leaf-001 Ethernet16") in lab.differences()
     (fault,) = lab.lab("verify", "--json").document["faults"]
     assert fault["subject"].startswith("leaf-001/3")
