@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.app.isolation import judge_files, put_isolation
+from weftline.app.lossless import judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
 from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
@@ -63,7 +64,8 @@ def render_proved(
     vendors = tuple(VENDORS[name] for name in design.list_vendors(checked.design))
     artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
     isolation = judge_files(routed.built, routed.addresses, artifacts)
-    proved = replace(proved, report=put_isolation(proved.report, isolation))
+    report = put_lossless(put_isolation(proved.report, isolation), judge_lossless(routed.built, artifacts))
+    proved = replace(proved, report=report)
     forced = not proved.report.is_accepted
     if forced and not (force or checked.design.spec.policy.render_unproved):
         return Rendered(proved, folder, None)

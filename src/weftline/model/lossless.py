@@ -42,15 +42,22 @@ FindNeed: TypeAlias = Callable[[ObservedDevice, ObservedPort, float | None], Nee
 
 
 @dataclass(frozen=True, slots=True)
-class LosslessSource:
-    """Everything that a proof of losslessness is about."""
+class LosslessDemand:
+    """What a declaration asks of files: the classes, the cables, and what each port needs."""
 
-    devices: Mapping[str, ObservedDevice]
     links: tuple[LosslessLink, ...]
     classes: tuple[LosslessClass, ...]
     notify_dscp: int
     find_need: FindNeed
-    of: str
-    """Digest of what the files were made from, or of the files."""
     buffers: Mapping[str, int]
     """Bytes of the packet buffer by device, where they are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LosslessSource:
+    """Everything that a proof of losslessness is about."""
+
+    devices: Mapping[str, ObservedDevice]
+    demand: LosslessDemand
+    of: str
+    """Digest of what the files were made from, or of the files."""

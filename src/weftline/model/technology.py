@@ -13,6 +13,7 @@ from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent, ForwardingTable
 from weftline.model.isolation import Owners
+from weftline.model.lossless import LosslessDemand
 from weftline.model.routes import Routes
 
 
@@ -38,6 +39,8 @@ class Design:
     """The intents that keep owners apart, and nothing else of what the devices should do."""
     keeps_apart_by_devices: bool = False
     """Whether owners are kept apart by what the files of each switch do, and not by tables that a manager writes."""
+    lossless: Callable[[ResolvedSpec, Fabric], LosslessDemand] | None = None
+    """Which classes must lose nothing and what each port needs for it; absent where links cannot lose."""
     seats: Callable[[ResolvedSpec, Fabric, int], tuple[int, ...]] | None = None
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
     table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None

@@ -58,14 +58,14 @@ def prove_lossless(source: LosslessSource, *, required: bool) -> Proof:
     need: list[int] = []
     missing: list[str] = []
     judge = _Judge(source)
-    for link in source.links:
+    for link in source.demand.links:
         a = ports.get((link.a_device, link.a_number))
         b = ports.get((link.b_device, link.b_number))
         if a is None or b is None:
             missing.append(f"{link.a_device}/{link.a_number}" if a is None else f"{link.b_device}/{link.b_number}")
             continue
         for sender, receiver in ((a, b), (b, a)):
-            for what in source.classes:
+            for what in source.demand.classes:
                 verdict = judge.judge(link, sender, receiver, what)
                 have.append(verdict.have)
                 need.append(verdict.need)
@@ -87,7 +87,7 @@ class _Judge:
     def judge(self, link: LosslessLink, sender: _End, receiver: _End, what: LosslessClass) -> WayVerdict:
         key = (self._sign(sender), self._sign(receiver), what, link.length_m)
         if key not in self.judged:
-            need = self.source.find_need(receiver[0], receiver[1], link.length_m)
+            need = self.source.demand.find_need(receiver[0], receiver[1], link.length_m)
             self.judged[key] = judge_way(sender, receiver, what, need)
         return self.judged[key]
 
@@ -137,10 +137,10 @@ def _conclude(
 ) -> Proof:
     faults = [*(found.say() for found in refuted), *judge_devices(source)]
     at_once, at_device = count_at_once(source)
-    names = ", ".join(f"{what.name} (DSCP {', '.join(map(str, what.dscps))})" for what in source.classes)
+    names = ", ".join(f"{what.name} (DSCP {', '.join(map(str, what.dscps))})" for what in source.demand.classes)
     detail: dict[str, Any] = {
-        "links": len(source.links),
-        "classes": [what.name for what in source.classes],
+        "links": len(source.demand.links),
+        "classes": [what.name for what in source.demand.classes],
         "faults": list(dict.fromkeys(faults))[:MAX_WITNESSES],
         "not_known": list(dict.fromkeys(found.say() for found in open_))[:MAX_WITNESSES],
         "groups_at_once": at_once,
@@ -148,7 +148,7 @@ def _conclude(
     }
     statement = (
         f"By the files of {len(source.devices):,} devices, no packet of {names} is dropped for want of room on any of "
-        f"{len(source.links):,} links{_say_at_once(at_once, at_device)}. {PREMISE}"
+        f"{len(source.demand.links):,} links{_say_at_once(at_once, at_device)}. {PREMISE}"
     )
     bound = (at_once, "groups that pause at once") if at_once is not None else (None, "")
     if faults:
@@ -160,9 +160,9 @@ def _conclude(
         return Proof(CLAIM, required, Verdict.REFUTED, statement, source.of, *bound, witness, detail=detail)
     unsaid = list(list_open(source))
     doubts = [found.say() for found in open_[:1]] + [f"no file of {name}" for name in missing[:1]] + unsaid[:1]
-    if not source.classes:
+    if not source.demand.classes:
         doubts.append("no class is declared lossless")
-    if not source.links:
+    if not source.demand.links:
         doubts.append("no link is known")
     if doubts:
         count = len(open_) + len(missing) + len(unsaid)

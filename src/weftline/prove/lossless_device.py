@@ -31,15 +31,15 @@ def _judge_switch(source: LosslessSource, device: ObservedDevice) -> Iterator[st
     said = device.discards_incomplete
     if said is not None and not said.value:
         yield f"{device.name}: lossless packets without a resolved neighbour are flooded ({said.where})"
-    total = source.buffers.get(device.name)
+    total = source.demand.buffers.get(device.name)
     for pool in device.pools:
         size = 0 if pool.size_bytes is None else pool.size_bytes.value
         size += 0 if pool.headroom_bytes is None else pool.headroom_bytes.value
         if total is not None and size > total:
             yield f"{device.name}: pool {pool.name} has {size:,} B with its headroom, and the chip {total:,} B"
-    for what in source.classes:
+    for what in source.demand.classes:
         yield from _judge_sorting(device, what)
-    yield from _judge_notifications(device.name, device, source.notify_dscp)
+    yield from _judge_notifications(device.name, device, source.demand.notify_dscp)
     tunnel = device.tunnel
     for said_, way in () if tunnel is None else ((tunnel.dscp_out, "into"), (tunnel.dscp_in, "out of")):
         if said_ is not None and said_.value == "pipe":
@@ -59,7 +59,9 @@ def _judge_sorting(device: ObservedDevice, what: LosslessClass) -> Iterator[str]
 
 def _judge_host(source: LosslessSource, device: ObservedDevice) -> Iterator[str]:
     """What a host sends must be one of the declared classes."""
-    kept = {dscp for what in source.classes for dscp in what.dscps}
+    kept = {dscp for what in source.demand.classes for dscp in what.dscps}
+    if not kept:
+        return
     for port in device.ports:
         said = None if port.nic is None else port.nic.traffic_class
         if said is not None and said.value >> 2 not in kept:
@@ -149,8 +151,8 @@ def judge_marks_first(source: LosslessSource) -> list[dict[str, Any]]:
             continue
         fan = max(sum(bool(find_priorities(port)) for port in device.ports) - 1, 1)
         for port in device.ports:
-            for what in source.classes:
-                limit = _find_limit(device, port, what, len(source.classes))
+            for what in source.demand.classes:
+                limit = _find_limit(device, port, what, len(source.demand.classes))
                 if limit is None:
                     continue
                 key = (limit[0], limit[1], fan)

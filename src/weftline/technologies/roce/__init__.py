@@ -6,6 +6,7 @@ from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.roce.addresses import assign
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
+from weftline.technologies.roce.lossless import list_demand
 from weftline.technologies.roce.platform import SYSTEMS, list_needs, list_vendors
 
 ROCE = Technology(
@@ -19,6 +20,7 @@ ROCE = Technology(
         vendors=SYSTEMS["sonic"],
         vendors_of=list_vendors,
         needs=list_needs,
+        lossless=list_demand,
     ),
     transport=Transport(
         message_latency_us=3.1,
