@@ -58,6 +58,19 @@ def get_group(port: ObservedPort, number: int) -> ObservedGroup | None:
     return next((group for group in port.groups if group.key == number), None)
 
 
+def find_buffer(port: ObservedPort, priority: int) -> tuple[int, Said[int] | None]:
+    """Find the receive buffer of a NIC for a priority: its number, and its size where that is said."""
+    nic = port.nic
+    index = (
+        priority if nic is None or nic.buffer_of_priority is None else nic.buffer_of_priority.value.get(priority, -1)
+    )
+    group = get_group(port, index)
+    if nic is not None and nic.buffers is not None:
+        sizes = nic.buffers.value
+        return index, Said(sizes[index] if 0 <= index < len(sizes) else 0, nic.buffers.where)
+    return index, None if group is None else group.size_bytes
+
+
 def get_queue(port: ObservedPort, number: int) -> ObservedQueue | None:
     """Take a queue by its number."""
     return next((queue for queue in port.queues if queue.key == number), None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.headroom import nic_headroom
-from weftline.headroom.sorting import classify, find_priorities, list_numbers
+from weftline.headroom.sorting import classify, find_buffer, find_priorities, list_numbers
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed import ObservedDevice, ObservedSetting
 from weftline.model.observed_port import ObservedGid, ObservedPort
@@ -200,21 +200,18 @@ def _judge_buffers(source: LintSource) -> Iterator[Hit]:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in _nics(host):
             nic = port.nic
-            if nic is None or nic.buffers is None or port.rate_gbps is None or port.mtu is None:
+            if nic is None or port.rate_gbps is None or port.mtu is None:
                 continue
             length = port.length_m or nic.cable_m
             need = nic_headroom(port.rate_gbps.value, None if length is None else length.value, port.mtu.value)
             for priority in find_priorities(port):
-                index = None if nic.buffer_of_priority is None else nic.buffer_of_priority.value.get(priority)
-                if need is None or index is None or not 0 <= index < len(nic.buffers.value):
-                    continue
-                have = nic.buffers.value[index]
-                if have < need.driver_xoff:
+                index, size = find_buffer(port, priority)
+                if need is not None and size is not None and size.value < need.driver_xoff:
                     words = (
-                        f"receive buffer {index} of priority {priority} has {have:,} B, and the driver's own formula "
+                        f"receive buffer {index} of priority {priority} has {size.value:,} B, and the driver's own formula "
                         f"asks for {need.driver_xoff:,} B"
                     )
-                    found.append((port, words, nic.buffers.where, f"at least {need.buffer:,} B; mlnx_qos --cable_len"))
+                    found.append((port, words, size.where, f"at least {need.buffer:,} B; mlnx_qos --cable_len"))
         yield from gather(found, host.name)
 
 

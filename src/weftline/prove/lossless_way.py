@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from weftline.errors import Place
-from weftline.headroom.sorting import classify, find_priorities, get_group, list_numbers, read_map
+from weftline.headroom.sorting import classify, find_buffer, find_priorities, get_group, list_numbers, read_map
 from weftline.model.lossless import LosslessClass, Need
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
@@ -134,15 +134,13 @@ def _find_room(receiver: tuple[ObservedDevice, ObservedPort], number: int, asked
 
 
 def _find_nic_room(port: ObservedPort, asked: int | None, flaws: list[Flaw]) -> int:
-    nic = port.nic
-    if nic is None or nic.buffers is None or asked is None:
+    size = None if asked is None else find_buffer(port, asked)[1]
+    if size is None:
         flaws.append(Flaw("receiver", "the receive buffer of the NIC is not known", "nic", is_known=False))
         return -1
-    index = asked if nic.buffer_of_priority is None else nic.buffer_of_priority.value.get(asked, -1)
-    if not 0 <= index < len(nic.buffers.value):
+    if size.value == 0:
         flaws.append(Flaw("receiver", f"priority {asked} has no receive buffer", "nic", is_known=True))
-        return 0
-    return nic.buffers.value[index]
+    return size.value
 
 
 def _judge_obeying(port: ObservedPort, held: int, asked: int) -> Iterator[Flaw]:

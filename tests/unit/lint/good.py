@@ -89,7 +89,8 @@ NIC = ObservedNic(
 def make_host(name: str, peer: str) -> ObservedDevice:
     """Make a good host."""
     port = ObservedPort(
-        name="eth2", where=at(), number=said(1), is_up=said(True), peer=said(peer), rate_gbps=said(400.0), mtu=said(4200),
+        name="eth2", where=at(), number=said(1), is_up=said(True),
+        peer=said(peer), rate_gbps=said(400.0), mtu=said(4200),
         length_m=said(40.0), trust=said("dscp"), class_of_dscp=said(CLASSES), pauses=said((3,)),
         link_pause=said("off"), nic=NIC,
     )  # fmt: skip

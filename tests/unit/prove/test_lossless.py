@@ -128,6 +128,9 @@ OPEN: dict[str, Callable[[], Fabric]] = {
     "size without headroom unknown": lambda: change_group("leaf-1", 1, xoff_bytes=None, size_bytes=None),
     "no MTU": lambda: change("leaf-1", 1, mtu=None),
     "NIC without buffers": lambda: change_nic("host-1", buffers=None),
+    "NIC group without size": lambda: change(
+        "host-1", 0, nic=replace(NIC, buffers=None), groups=(replace(GROUP, key=1, size_bytes=None),)
+    ),
     "NIC without map": lambda: change("host-1", 0, class_of_dscp=None),
     "host sends who knows what": lambda: change("host-1", 0, nic=replace(NIC, traffic_class=None)),
     "device without files": lambda: make_fabric()[1:],
