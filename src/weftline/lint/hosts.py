@@ -208,7 +208,7 @@ def _judge_buffers(source: LintSource) -> Iterator[Hit]:
                 index, size = find_buffer(port, priority)
                 if need is not None and size is not None and size.value < need.driver_xoff:
                     words = (
-                        f"receive buffer {index} of priority {priority} has {size.value:,} B, and the driver's own formula "
+                        f"receive buffer {index} of priority {priority} has {size.value:,} B, and the driver's formula "
                         f"asks for {need.driver_xoff:,} B"
                     )
                     found.append((port, words, size.where, f"at least {need.buffer:,} B; mlnx_qos --cable_len"))
