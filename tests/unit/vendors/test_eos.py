@@ -152,7 +152,7 @@ qos rewrite dscp
 qos map dscp 26 to traffic-class 3
 qos map dscp 64 to traffic-class 3
 qos map traffic-class 6 to tx-queue 5
-qos map traffic-class 3 to dscp 24
+qos map traffic-class 4 to dscp 33
 priority-flow-control pause watchdog default timeout 0.05
 priority-flow-control pause watchdog action no-drop
 ip access-list EDGE
@@ -234,7 +234,7 @@ def test_a_port_takes_the_lines_of_its_profile(device: ObservedDevice) -> None:
     assert (one.class_of_dscp.value[26], one.class_of_dscp.value[0], len(one.class_of_dscp.value)) == (3, 1, 64)
     assert one.queue_of_class is not None
     assert one.queue_of_class.value == {key: 5 if key == 6 else key for key in range(8)}
-    assert value(one.dscp_of_class) == {3: 24}
+    assert value(one.dscp_of_class) == {0: 8, 1: 0, 2: 16, 3: 24, 4: 33, 5: 40, 6: 48, 7: 56}
 
 
 def test_lines_of_a_port_stand_over_its_profile(device: ObservedDevice) -> None:

@@ -10,7 +10,7 @@ from weftline.formats import eos
 from weftline.formats.config_text import ConfigLine, ConfigText
 from weftline.formats.eos import expand_numbers
 from weftline.model.observed import ObservedDevice
-from weftline.model.observed_port import Numbers, ObservedMarks, ObservedPort, Trust
+from weftline.model.observed_port import Numbers, ObservedMarks, ObservedPort, ObservedWatchdog, Trust
 from weftline.model.said import Said
 from weftline.vendors.eos.file import NAME, EosFile
 from weftline.vendors.eos.filters import read_filters, read_mirrors
@@ -58,7 +58,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
     everyone = Traffic()
     for line in text.find("priority-flow-control", "pause", "watchdog"):
         read_watchdog(file, everyone, list(line.words[3:]), line)
-    joined = {key: _join(port, traffic, maps) for key, (port, traffic) in read.items()}
+    joined = {key: _join(port, traffic, maps, everyone.watchdog) for key, (port, traffic) in read.items()}
     ports = number_ports([_follow(port, joined) for port in joined.values()])
     for line in text.lines:
         _count(file, line)
@@ -100,6 +100,9 @@ def _count(file: EosFile, line: ConfigLine) -> None:
 DSCP_DEFAULTS = {dscp: (1, 0, 2, 3, 4, 5, 6, 7)[dscp // 8] for dscp in range(64)}
 """Traffic classes of a switch whose map was not changed. Arista EOS manual, 'Quality of Service', default maps."""
 
+REWRITE_DEFAULTS = {0: 8, 1: 0, 2: 16, 3: 24, 4: 32, 5: 40, 6: 48, 7: 56}
+"""DSCPs of traffic classes where they are rewritten and no line says another. The same."""
+
 
 class _Maps:
     """Maps of the whole switch; ports share the very objects."""
@@ -111,6 +114,7 @@ class _Maps:
         self.dscp_of_class: dict[int, int] = {}
         self.where: dict[str, Place] = {}
         self.rewrites: Place | None = None
+        self.written: Numbers = REWRITE_DEFAULTS
         self.spares_unmarked: Said[bool] | None = None
         self.all_off: Said[bool] | None = None
 
@@ -134,6 +138,7 @@ def _read_maps(file: EosFile, text: ConfigText) -> _Maps:
     maps = _Maps()
     for line in text.find("qos", "map"):
         _read_map(file, maps, line)
+    maps.written = REWRITE_DEFAULTS | maps.dscp_of_class
     for line in text.lines:
         if line.words == ("qos", "rewrite", "dscp"):
             maps.rewrites = file.place(line)
@@ -175,13 +180,26 @@ def _read_map(file: EosFile, maps: _Maps, line: ConfigLine) -> None:
                 maps.queue_of_class = {key: key for key in range(8)} | maps.queue_of_class
 
 
-def _join(port: ObservedPort, traffic: Traffic, maps: _Maps) -> ObservedPort:
+def _watch(own: ObservedWatchdog | None, common: ObservedWatchdog | None) -> ObservedWatchdog | None:
+    """Lay the timers of a port over those of all ports."""
+    if own is None or common is None:
+        return own if common is None or common.detect_ms is None else common
+    return ObservedWatchdog(
+        own.where,
+        own.detect_ms or common.detect_ms,
+        own.restore_ms or common.restore_ms,
+        own.poll_ms or common.poll_ms,
+        own.action or common.action,
+    )
+
+
+def _join(port: ObservedPort, traffic: Traffic, maps: _Maps, common: ObservedWatchdog | None) -> ObservedPort:
     """Put what the profile and the maps of the switch say onto one port."""
     if not port.name.startswith(("Ethernet", "Port-Channel")):
         return port
     rewritten = None
-    if maps.rewrites is not None:  # with the chip's own values where no map is written
-        rewritten = maps.said("dscp_of_class") or Said({}, maps.rewrites)
+    if maps.rewrites is not None:
+        rewritten = Said(maps.written, maps.rewrites)
     pauses = traffic.pauses
     if maps.all_off is not None:
         pauses = Said((), maps.all_off.where)
@@ -197,7 +215,7 @@ def _join(port: ObservedPort, traffic: Traffic, maps: _Maps) -> ObservedPort:
         dscp_of_class=rewritten,
         pauses=pauses,
         watched=traffic.watched,
-        watchdog=traffic.watchdog,
+        watchdog=_watch(traffic.watchdog, common if traffic.watched is not None else None),
         queues=tuple(queues),
     )
 

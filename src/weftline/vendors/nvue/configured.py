@@ -40,7 +40,8 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
     read = nvue.read_nvue(data, name)
     root = At(read.root, ())
     device = NvueDevice(name, list(read.problems))
-    ports = read_interfaces(device, root)
+    watchdog = read_watchdog(device, root.find("qos"))
+    ports = read_interfaces(device, root, watchdog)
     for key in root.list_keys():
         if key not in _KNOWN:
             device.pass_over(key)
@@ -65,7 +66,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
         release=None if read.release is None or where is None else Said("{}.{}".format(*read.release), where),
         ports=tuple(ports),
         pools=tuple(ObservedPool(key, device.place(at)) for key, at in root.items("qos", "traffic-pool")),
-        watchdog=read_watchdog(device, root.find("qos")),
+        watchdog=watchdog,
         hash_fields=device.said(chosen, fields) if fields is not None else None,
         hash_seed=device.number(seed, 0, MAX_SEED),
         adaptive_routing=device.state(root.find("router", "adaptive-routing")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from weftline.model.observed_port import ObservedPort
+from weftline.model.observed_port import ObservedPort, ObservedWatchdog
 from weftline.model.said import Said
 from weftline.vendors.nvue.file import At, NvueDevice
 from weftline.vendors.nvue.traffic import KINDS, Profiles, start_port
@@ -21,9 +21,9 @@ _SILENT = frozenset({
 _SILENT_QOS = frozenset({*KINDS, "pfc-watchdog", "roce", "egress-shaper", "buffer"})
 
 
-def read_interfaces(device: NvueDevice, root: At) -> list[ObservedPort]:
-    """Read all interfaces with what their profiles give them."""
-    profiles = Profiles(device, root.find("qos"))
+def read_interfaces(device: NvueDevice, root: At, watchdog: ObservedWatchdog | None) -> list[ObservedPort]:
+    """Read all interfaces with what their profiles, and the watchdog of all ports, give them."""
+    profiles = Profiles(device, root.find("qos"), watchdog)
     ports = [_read_interface(device, name, at, profiles) for name, at in root.items("interface") if not _is_split(at)]
     bundles = {
         member: device.said(name, item)
@@ -121,7 +121,9 @@ def _serve(device: NvueDevice, port: ObservedPort, at: At, profiles: Profiles) -
     if dog is None:
         return port
     pauses = port.pauses.value if port.pauses is not None else ()
-    return replace(port, watched=Said(pauses if dog.value else (), dog.where))
+    timers = profiles.watchdog
+    watchdog = timers if dog.value and timers is not None and timers.detect_ms is not None else None
+    return replace(port, watched=Said(pauses if dog.value else (), dog.where), watchdog=watchdog)
 
 
 def number_ports(ports: list[ObservedPort]) -> list[ObservedPort]:

@@ -41,6 +41,8 @@ class Profiles:
 
     device: NvueDevice
     qos: At | None
+    watchdog: ObservedWatchdog | None = None
+    """Its timers, which hold for all ports."""
     made: dict[tuple[str, str], ObservedPort] = field(default_factory=dict[tuple[str, str], ObservedPort])
     base: ObservedPort = field(default_factory=lambda: ObservedPort("", Place("")))
     """What every port has: the preset, where it is on."""
