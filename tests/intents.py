@@ -45,6 +45,7 @@ from weftline.model.levels import (
 )
 from weftline.model.roce import HashField
 from weftline.model.seats import ManagerIntent, SeatIntent
+from weftline.model.tenancy import FilterIntent, TenancyIntent, VrfIntent
 
 names = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
 peers = st.from_regex(r"(leaf|spine|host)-[0-9]{1,4}/(nic)?[0-9]{1,3}(p[12])?", fullmatch=True)
@@ -262,6 +263,43 @@ def queues(draw: st.DrawFn, wanted: BufferIntent | None = None) -> QueueIntent:
     return QueueIntent(tuple(sorted(classes, key=lambda item: item.key)), watchdog)
 
 
+vrf_names = st.from_regex(r"Vrf[A-Za-z0-9_-]{1,12}", fullmatch=True)
+route_targets = st.builds("{}:{}".format, st.integers(1, 65_535), st.integers(0, 2**32 - 1))
+networks = st.integers(0, 2**31 - 1).map(lambda value: str(ipaddress.IPv4Network((2 * value, 31))))
+
+
+@st.composite
+def tenancies(draw: st.DrawFn, numbers: list[int]) -> TenancyIntent:
+    """Draw VRFs with networks of their own, and filters; at least one filter drops something."""
+    names = draw(st.lists(vrf_names, min_size=1, max_size=3, unique=True))
+    vnis = draw(st.lists(st.integers(1, 0xFFFFFF), min_size=3, max_size=3, unique=True))
+    vlans = draw(st.lists(st.integers(2, 4094), min_size=3, max_size=3, unique=True))
+    few = st.lists(route_targets, max_size=3, unique=True).map(lambda found: tuple(sorted(found)))
+    return TenancyIntent(
+        vrfs=tuple(
+            VrfIntent(
+                key=name,
+                number=draw(st.integers(1, 2**32 - 1)),
+                rd=draw(maybe(st.builds("{}:{}".format, hosts_of_ipv4, st.integers(0, 65_535)))),
+                imports=draw(few),
+                exports=draw(few),
+                vni=vnis[place],
+                vlan=vlans[place],
+            )
+            for place, name in enumerate(names)
+        ),
+        tunnel_source=draw(maybe(hosts_of_ipv4)),
+        filters=tuple(
+            FilterIntent(
+                f"SRC_{name}",
+                tuple(draw(st.lists(st.sampled_from(numbers), min_size=1, max_size=3, unique=True))),
+                tuple(draw(st.lists(networks, min_size=1, max_size=4, unique=True))),
+            )
+            for name in draw(st.just([]) | st.just(names))
+        ),
+    )
+
+
 @st.composite
 def switches(draw: st.DrawFn) -> DeviceIntent:
     """Draw a switch that routes and pauses."""
@@ -271,7 +309,8 @@ def switches(draw: st.DrawFn) -> DeviceIntent:
     per_cage = draw(st.sampled_from([1, 2, 4, 8]))
     # A switch has all ports of a cage: the last letter of a cage says how many there are.
     numbers = sorted(draw(st.sets(st.integers(1, 128), min_size=1, max_size=6)) | {per_cage})
-    ports = tuple(draw(_switch_ports(number, paused, divided)) for number in numbers)
+    apart = draw(maybe(tenancies(numbers)))
+    ports = tuple(draw(_switch_ports(number, paused, divided, apart)) for number in numbers)
     block = str(ipaddress.IPv4Network((draw(st.integers(0, 2**22 - 1)) << 10, 22)))
     address = f"{draw(hosts_of_ipv4)}/32"
     return DeviceIntent(
@@ -289,12 +328,17 @@ def switches(draw: st.DrawFn) -> DeviceIntent:
         ),
         forwarding=ForwardingIntent(
             exchange=RoutingIntent(
-                draw(st.integers(1, 2**32 - 1)), address, draw(st.integers(1, 512)), (address, block)
+                draw(st.integers(1, 2**32 - 1)),
+                address,
+                draw(st.integers(1, 512)),
+                (address, block),
+                carries_tenants=draw(st.sampled_from([None, True])),
             )
         ),
         queues=wanted,
         buffers=divided,
         hashing=draw(maybe(hashings)),
+        tenancy=apart,
     )
 
 
@@ -306,7 +350,13 @@ hashings = st.builds(
 
 
 @st.composite
-def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...], divided: BufferIntent | None) -> PortIntent:
+def _switch_ports(
+    draw: st.DrawFn,
+    number: int,
+    paused: tuple[int, ...],
+    divided: BufferIntent | None,
+    apart: TenancyIntent | None,
+) -> PortIntent:
     is_up = draw(st.booleans())
     routed = draw(st.sampled_from(["address", "neighbour", "none"])) if is_up else "none"
     return PortIntent(
@@ -323,6 +373,7 @@ def _switch_ports(draw: st.DrawFn, number: int, paused: tuple[int, ...], divided
         lanes=draw(maybe(st.lists(st.integers(0, 4096), min_size=1, max_size=8).map(tuple))),
         fec=draw(maybe(st.sampled_from(["rs", "fc", "none"]))),
         groups=() if divided is None else draw(groups(divided)),
+        vrf=draw(maybe(st.sampled_from([one.key for one in apart.vrfs]))) if apart and routed == "address" else None,
     )
 
 

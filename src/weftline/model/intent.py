@@ -15,6 +15,7 @@ from weftline.model.buffers import BufferIntent, GroupBufferIntent
 from weftline.model.export import ExportIntent
 from weftline.model.levels import ServiceIntent
 from weftline.model.seats import ManagerIntent
+from weftline.model.tenancy import TenancyIntent
 
 NO_PORT = 255
 """Entry of a forwarding table that forwards nowhere."""
@@ -102,6 +103,8 @@ class PortIntent:
     """Error correction: ``rs``, ``fc`` or ``none``."""
     groups: tuple[GroupBufferIntent, ...] = ()
     """Buffers of its ingress priority groups."""
+    vrf: str | None = None
+    """The routing table that it belongs to; None is the one of the fabric itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class RoutingIntent:
     """Most equal paths to one destination."""
     announced: tuple[str, ...] = ()
     """Networks that are its own, ascending; single links inside them are not told to others."""
+    carries_tenants: bool | None = None
+    """Whether routes of tenants pass it (EVPN)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +317,7 @@ class DeviceIntent:
     queues: QueueIntent | None = None
     buffers: BufferIntent | None = None
     hashing: HashIntent | None = None
+    tenancy: TenancyIntent | None = None
     service: ServiceIntent | None = None
     manager: ManagerIntent | None = None
     isolation: IsolationIntent | None = None

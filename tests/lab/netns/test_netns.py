@@ -233,7 +233,7 @@ def test_two_labs_do_not_meet(lab: Place, tmp_path: Path) -> None:
 
 
 def test_tenants_that_reach_each_other_are_named(tmp_path: Path) -> None:
-    place = make_place(tmp_path, SMALL + TENANTS)
+    place = make_place(tmp_path, SMALL + TENANTS + "roce: {tenancy: {kind: none}}\n")
     try:
         ran = place.lab("up", "--json")
         (subnet,) = ran.document["subnets"]

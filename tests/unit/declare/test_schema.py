@@ -103,9 +103,10 @@ def test_other_yaml_readers_read_examples_alike(example: Path) -> None:
     )
 
 
-def test_two_examples_differ_in_the_technology_line_only() -> None:
-    one = (source.ROOT / "examples" / "sovereign-512.yaml").read_bytes().splitlines(keepends=True)
-    other = (source.ROOT / "examples" / "sovereign-512-roce.yaml").read_bytes().splitlines(keepends=True)
+@pytest.mark.parametrize("name", ["sovereign-512", "two-tenants"])
+def test_two_examples_differ_in_the_technology_line_only(name: str) -> None:
+    one = (source.ROOT / "examples" / f"{name}.yaml").read_bytes().splitlines(keepends=True)
+    other = (source.ROOT / "examples" / f"{name}-roce.yaml").read_bytes().splitlines(keepends=True)
     assert len(one) == len(other)
     different = [(left, right) for left, right in zip(one, other, strict=True) if left != right]
     assert different == [(b"technology: infiniband\n", b"technology: roce\n")]

@@ -12,6 +12,7 @@ from tests.fabrics import make_design, make_fabric
 from weftline.errors import CapabilityError
 from weftline.model.fabric import Tier
 from weftline.model.parts import PortSet
+from weftline.model.roce import RoceSection
 from weftline.model.spec import LosslessSection, SiteSection
 from weftline.technologies import TECHNOLOGIES
 from weftline.technologies.roce import addresses as plan
@@ -214,9 +215,10 @@ def test_switches_take_lengths_that_they_have_headroom_for(known: tuple[int, ...
     assert round_length(design, replace(leaf, part=part, rate_gbps=400.0), length) == (meant, bool(known))
 
 
-@pytest.mark.parametrize(("tenants", "said"), [((), False), ((("red", "1-8"), ("blue", "9-16")), True)])
-def test_that_tenants_are_not_kept_apart_is_said(tenants: tuple[tuple[str, str], ...], said: bool) -> None:
-    notes = render_design("roce", tenants=tenants).artifacts.notes
+@pytest.mark.parametrize(("kind", "said"), [("none", True), ("auto", False), ("evpn", False)])
+def test_that_tenants_are_not_kept_apart_is_said(kind: str, said: bool) -> None:
+    roce = RoceSection.model_validate({"tenancy": {"kind": kind}})
+    notes = render_design("roce", tenants=(("red", "1-8"), ("blue", "9-16")), roce=roce).artifacts.notes
     assert any("tenants apart" in note for note in notes) == said
 
 

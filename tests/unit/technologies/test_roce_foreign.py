@@ -9,10 +9,10 @@ from weftline.technologies.roce.limits import count_problems
 
 
 def test_sections_of_infiniband_are_not_for_roce() -> None:
-    places = {key: Place("f.yaml", 3, 1, key) for key in ("infiniband", "shared", "inventory")}
+    places = {key: Place("f.yaml", 3, 1, key) for key in ("infiniband", "inventory")}
     design = replace(make_design(technology="roce"), places=MappingProxyType(places))
     problems = count_problems(design, 16, 8)
     assert [(one.code, one.is_error) for one in problems] == [
-        ("spec.other-technology", True), ("capability.not-rendered", False), ("capability.not-rendered", False),
+        ("spec.other-technology", True), ("capability.not-rendered", False),
     ]  # fmt: skip
     assert count_problems(make_design(technology="roce"), 16, 8) == ()

@@ -30,6 +30,7 @@ from weftline.technologies.roce.hosts import cable_length, make_host
 from weftline.technologies.roce.mtu import SWITCH_MTU
 from weftline.technologies.roce.platform import choose_fec, list_lanes
 from weftline.technologies.roce.queues import plan_queues
+from weftline.technologies.roce.tenancy import Tenancy, make_tenancy, plan_tenancy
 
 NOTE_BUFFERS = (
     "headroom and pools are the platform's own: SONiC derives them from PORT speed and CABLE_LENGTH (rounded up to a "
@@ -65,13 +66,14 @@ class Plan:
     addresses: Addresses
     block: int
     """Addresses of the block of a switch with endpoints."""
+    tenancy: Tenancy
 
 
 def list_intents(
     design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
 ) -> tuple[DeviceIntent, ...]:
     """List what each switch and each host should do."""
-    plan = Plan(design, fabric, addresses, block_size(fabric))
+    plan = Plan(design, fabric, addresses, block_size(fabric), plan_tenancy(design, fabric))
     tiers = {name: _plan_tier(design, name) for name in ("leaf", "spine", "core")}
     switches = [
         _make_switch(plan, tiers[TIER_NAMES[int(fabric.node_tier[fabric.switch_node[row]])]], row, routes)
@@ -106,7 +108,9 @@ def _make_switch(plan: Plan, tier: Tiered, row: int, routes: Routes) -> DeviceIn
     loopback = f"{format_ipv4(int(addresses.node_address[node]))}/32"
     own = addresses.port_address[int(fabric.port_ptr[node]) : int(fabric.port_ptr[node + 1])]
     prefix = 32 - (plan.block.bit_length() - 1)
-    blocks = [f"{format_ipv4(int(own[own >= 0].min()))}/{prefix}"] if (own >= 0).any() else []
+    # The links of tenants are told in their own tables alone.
+    has_blocks = (own >= 0).any() and not plan.tenancy.is_on
+    blocks = [f"{format_ipv4(int(own[own >= 0].min()))}/{prefix}"] if has_blocks else []
     return DeviceIntent(
         device=fabric.node_name[node],
         role="switch",
@@ -121,11 +125,13 @@ def _make_switch(plan: Plan, tier: Tiered, row: int, routes: Routes) -> DeviceIn
                 router_address=loopback,
                 width=_width(routes, row),
                 announced=(loopback, *blocks),
+                carries_tenants=True if plan.tenancy.is_on else None,
             )
         ),
         queues=tier.queues,
         buffers=tier.buffers.make([port.length_m for port in ports]),
         hashing=make_hashing(plan.design, tier.name),
+        tenancy=make_tenancy(plan.design, fabric, addresses, plan.tenancy, node),
         notes=_list_notes(plan, tier),
     )
 
@@ -134,7 +140,7 @@ def _list_notes(plan: Plan, tier: Tiered) -> tuple[str, ...]:
     notes = [NOTE_POOLS if tier.buffers.model else NOTE_BUFFERS]
     if not tier.buffers.model and not round_length(plan.design, tier.part, 1)[1]:
         notes.append(NOTE_LENGTHS.format(tier.part.name))
-    if plan.fabric.tenant_name:
+    if plan.fabric.tenant_name and not plan.tenancy.is_on:
         notes.append(NOTE_TENANTS)
     return tuple(notes)
 
@@ -173,4 +179,5 @@ def _make_port(plan: Plan, tier: Tiered, port: int) -> PortIntent:
         lanes=list_lanes(tier.part, key),
         fec=choose_fec(rate),
         groups=tier.buffers.list_groups(length),
+        vrf=None if peer == NIL else plan.tenancy.vrf_of(int(fabric.port_node[peer])),
     )

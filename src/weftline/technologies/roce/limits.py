@@ -9,6 +9,7 @@ from weftline.model.design import ResolvedSpec
 from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
 from weftline.technologies.roce.refusals import list_refusals
 from weftline.technologies.roce.refusals_buffers import list_buffer_refusals
+from weftline.technologies.roce.refusals_tenancy import list_tenancy_refusals
 
 LOOPBACKS = ipaddress.IPv4Network("10.0.0.0/12")
 """One address per switch, from the second on."""
@@ -28,6 +29,7 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
         *_foreign_problems(design),
         *list_refusals(design),
         *list_buffer_refusals(design),
+        *list_tenancy_refusals(design),
     )
 
 
@@ -38,13 +40,10 @@ def _foreign_problems(design: ResolvedSpec) -> list[Problem]:
         message = "the section infiniband is given, and the technology is roce"
         hint = "remove the section, or write technology: infiniband"
         problems.append(Problem("spec.other-technology", message, hint, design.places["infiniband"]))
-    for key in ("shared", "inventory"):
-        if key in design.places:
-            message = f"{key} is not rendered for RoCE yet: nothing keeps the tenants apart or lets them share"
-            if key == "inventory":
-                message = "inventory is not used for RoCE yet: its devices are addressed by the plan alone"
-            where = design.places[key]
-            problems.append(Problem("capability.not-rendered", message, "leave it out", where, severity="warning"))
+    if "inventory" in design.places:
+        message = "inventory is not used for RoCE yet: its devices are addressed by the plan alone"
+        where = design.places["inventory"]
+        problems.append(Problem("capability.not-rendered", message, "leave it out", where, severity="warning"))
     return problems
 
 

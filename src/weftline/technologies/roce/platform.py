@@ -93,6 +93,10 @@ def _list_needs(design: ResolvedSpec) -> Iterator[Need]:
         yield Need("hash_fields", fields, f"hashing of {', '.join(hashing.fields)}", places.get("roce.hashing.fields"))
     if {hashing.leaf_seed, hashing.spine_seed, hashing.core_seed} != {AUTO}:
         yield _flag("has_hash_seed", "a hash seed of one's own", places.get("roce.hashing"))
+    if design.spec.roce.tenancy.kind != "none" and len(design.spec.tenants) > 1:
+        yield _flag("has_vrfs", "tenants as VRFs", places.get("tenants"))
+        yield _flag("has_vxlan", "tenants over VXLAN with EVPN", places.get("tenants"))
+        yield _flag("copies_dscp", "the DSCP of packets inside VXLAN on their outside", places.get("tenants"))
     if roce.adaptive_routing:
         yield _flag("has_adaptive_routing", "adaptive routing", places.get("roce.adaptive_routing"))
 

@@ -16,11 +16,15 @@ from weftline.vendors.frr.writing import BFD, GROUP, NAME, OWN
 
 MAX_NUMBER = 4_294_967_295
 MAX_WIDTH = 512
+MAX_VNI = 0xFFFFFF
+_EVPN = "address-family l2vpn evpn"
+_FAMILIES = ("address-family ipv4 unicast", _EVPN)
+_NEEDED_OF_VRF = ("redistribute connected", "advertise ipv4 unicast")
 _KNOWN = (
-    "frr defaults datacenter", "log syslog informational", "service integrated-vtysh-config", "exit",
-    "exit-address-family", "ipv6 nd ra-interval 1", "no ipv6 nd suppress-ra", "no bgp ebgp-requires-policy",
+    "frr defaults datacenter", "log syslog informational", "service integrated-vtysh-config",
+    "ipv6 nd ra-interval 1", "no ipv6 nd suppress-ra", "no bgp ebgp-requires-policy",
     "timers bgp 3 9", f"neighbor {GROUP} peer-group", f"neighbor {GROUP} timers connect 1",
-    "address-family ipv4 unicast", f"route-map {OWN} permit 10", f"match ip address prefix-list {OWN}",
+    f"route-map {OWN} permit 10", f"match ip address prefix-list {OWN}",
     f"neighbor {GROUP} activate", f"neighbor {GROUP} bfd",
 )  # fmt: skip
 _NEEDED = (
@@ -41,6 +45,13 @@ class _File:
     interface: str = ""
     port: dict[str, int] = field(default_factory=dict[str, int])
     announced: list[str] = field(default_factory=list[str])
+    vrf: str = ""
+    """The VRF of the lines that follow."""
+    family: str = ""
+    targets: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Route targets by the path of their fact."""
+    told: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """Lines that each VRF needs, as far as they were seen."""
     seen: set[str] = field(default_factory=set[str])
 
     def say(self, path: str, value: FactValue, where: Place) -> None:
@@ -63,7 +74,7 @@ def _observe_switch(artifact: Artifact) -> ObservedConfig:
     for number, text in file.reading.lines(artifact.content, comment="!"):
         where = file.reading.place(number)
         file.seen.add(text)
-        if text in _KNOWN or text in _NEEDED:
+        if _read_state(file, text, where) or text in _KNOWN or text in _NEEDED:
             continue
         for pattern, read in _LINES:
             match = pattern.fullmatch(text)
@@ -75,9 +86,64 @@ def _observe_switch(artifact: Artifact) -> ObservedConfig:
     for needed in _NEEDED:
         if needed not in file.seen:
             file.reading.report("artifact.unexpected", f"line {needed!r} is missing", file.reading.place())
+    _close_vrfs(file)
     if file.announced:
         file.say("forwarding.exchange.announced", tuple(file.announced), file.reading.place())
     return ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(file.facts), tuple(file.reading.problems))
+
+
+def _close_vrfs(file: _File) -> None:
+    for path, found in file.targets.items():
+        file.say(path, tuple(found), file.reading.place())
+    for vrf, told in file.told.items():
+        if told != set(_NEEDED_OF_VRF):
+            file.reading.report("artifact.unexpected", f"VRF {vrf} does not tell its routes", file.reading.place())
+
+
+def _read_state(file: _File, text: str, where: Place) -> bool:
+    """Follow in which VRF and family the lines stand; true where a line says nothing else."""
+    if text in {"exit", "exit-vrf"}:
+        file.vrf = file.family = ""
+        return True
+    if text == "exit-address-family":
+        file.family = ""
+        return True
+    if text in _FAMILIES:
+        file.family = text
+        return True
+    if text in _NEEDED_OF_VRF and file.vrf:
+        file.told.setdefault(file.vrf, set()).add(text)
+        return True
+    if text == f"neighbor {GROUP} activate" and file.family == _EVPN:
+        file.say("forwarding.exchange.carries_tenants", value=True, where=where)
+        return True
+    return text == "advertise-all-vni" and file.family == _EVPN and not file.vrf
+
+
+def _read_vrf(file: _File, match: re.Match[str], _where: Place) -> None:
+    file.vrf = match[1]
+
+
+def _read_vni(file: _File, match: re.Match[str], where: Place) -> None:
+    value = file.number(match[1], MAX_VNI, where)
+    if value is not None:
+        file.say(f"tenancy.vrfs.{file.vrf}.vni", value, where)
+
+
+def _read_vrf_process(file: _File, match: re.Match[str], where: Place) -> None:
+    file.vrf = match[2]
+    file.told.setdefault(file.vrf, set())
+    value = file.number(match[1], MAX_NUMBER, where)
+    if value is not None:
+        file.say(f"tenancy.vrfs.{file.vrf}.number", value, where)
+
+
+def _read_rd(file: _File, match: re.Match[str], where: Place) -> None:
+    file.say(f"tenancy.vrfs.{file.vrf}.rd", match[1], where)
+
+
+def _read_target(file: _File, match: re.Match[str], _where: Place) -> None:
+    file.targets.setdefault(f"tenancy.vrfs.{file.vrf}.{match[1]}s", []).append(match[2])
 
 
 def _read_interface(file: _File, match: re.Match[str], _where: Place) -> None:
@@ -96,7 +162,7 @@ def _read_process(file: _File, match: re.Match[str], where: Place) -> None:
 
 
 def _read_router(file: _File, match: re.Match[str], where: Place) -> None:
-    if _is_network(file, match[1], where):
+    if _is_network(file, match[1], where) and not file.vrf:
         file.say("forwarding.exchange.router_address", f"{match[1]}/32", where)
 
 
@@ -147,6 +213,11 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_File, re.Match[str], Place], Non
     (re.compile(r"^interface (Ethernet\d{1,5})$"), _read_interface),
     (re.compile(r"^description port (\d{1,4}) to (\S{1,80})$"), _read_description),
     (re.compile(r"^router bgp (\d{1,12})$"), _read_process),
+    (re.compile(r"^router bgp (\d{1,12}) vrf (\S{1,15})$"), _read_vrf_process),
+    (re.compile(r"^vrf (\S{1,15})$"), _read_vrf),
+    (re.compile(r"^vni (\d{1,10})$"), _read_vni),
+    (re.compile(r"^rd (\S{1,40})$"), _read_rd),
+    (re.compile(r"^route-target (import|export) (\S{1,40})$"), _read_target),
     (re.compile(r"^bgp router-id (\S{1,40})$"), _read_router),
     (re.compile(r"^neighbor (Ethernet\d{1,5}) interface remote-as (\d{1,12})$"), _read_neighbour),
     (re.compile(rf"^neighbor (Ethernet\d{{1,5}}) peer-group {GROUP}$"), _read_membership),

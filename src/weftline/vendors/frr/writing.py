@@ -5,6 +5,8 @@ from __future__ import annotations
 from weftline.formats.config_db import interface_name
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent, PortIntent, RoutingIntent
+from weftline.model.tenancy import TenancyIntent
+from weftline.vendors.frr.tenants import write_family, write_processes, write_vrfs
 
 NAME = "frr"
 GROUP = "FABRIC"
@@ -50,11 +52,13 @@ def _write_file(intent: DeviceIntent, exchange: RoutingIntent) -> str:
         "no zebra nexthop kernel enable",
         "!",
     ]
+    lines += write_vrfs(intent.tenancy)
     for name, port in peers:
         lines += _write_interface(name, port)
     lines += ["! Notices within 0.9 s a link that loses everything and still looks up", *BFD]
     lines += _write_own(exchange)
-    lines += _write_bgp(exchange, peers)
+    lines += _write_bgp(exchange, peers, intent.tenancy)
+    lines += write_processes(exchange, intent.tenancy)
     return "\n".join(lines) + "\n"
 
 
@@ -77,7 +81,9 @@ def _write_own(exchange: RoutingIntent) -> list[str]:
     return [*lines, "!", f"route-map {OWN} permit 10", f" match ip address prefix-list {OWN}", "exit", "!"]
 
 
-def _write_bgp(exchange: RoutingIntent, peers: list[tuple[str, PortIntent]]) -> list[str]:
+def _write_bgp(
+    exchange: RoutingIntent, peers: list[tuple[str, PortIntent]], tenancy: TenancyIntent | None
+) -> list[str]:
     lines = [
         f"router bgp {exchange.number}",
         f" bgp router-id {exchange.router_address.partition('/')[0]}",
@@ -99,6 +105,7 @@ def _write_bgp(exchange: RoutingIntent, peers: list[tuple[str, PortIntent]]) -> 
         f"  neighbor {GROUP} activate",
         f"  maximum-paths {exchange.width}",
         " exit-address-family",
+        *write_family(exchange, tenancy, GROUP),
         "exit",
         "!",
     ]

@@ -15,6 +15,7 @@ from weftline.vendors.sonic.classes import read_classes
 from weftline.vendors.sonic.file import SwitchFile
 from weftline.vendors.sonic.read_buffers import read_buffers
 from weftline.vendors.sonic.read_hash import read_hash
+from weftline.vendors.sonic.read_tenancy import read_tenancy
 from weftline.vendors.sonic.writing import NAME
 
 _ALIAS = re.compile(r"^etp([1-9][0-9]{0,3})([a-h]?)$")
@@ -165,5 +166,5 @@ def _read_watchdog(file: SwitchFile) -> None:
 
 _STEPS: tuple[Callable[[SwitchFile], None], ...] = (
     _read_device, _read_ports, _read_cables, _read_interfaces, _read_pauses, read_classes, _read_watchdog, read_buffers,
-    read_hash,
+    read_hash, read_tenancy,
 )  # fmt: skip

@@ -18,6 +18,7 @@ from weftline.model.intent import DeviceIntent, PortIntent
 from weftline.vendors.sonic.write_buffers import make_buffers
 from weftline.vendors.sonic.write_hash import SEEDS, make_hash
 from weftline.vendors.sonic.write_queues import make_queues
+from weftline.vendors.sonic.write_tenancy import make_tenancy
 
 NAME = "sonic"
 ROLES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
@@ -55,6 +56,7 @@ def make_tables(intent: DeviceIntent) -> WrittenTables:
         tables.update(make_queues(intent.queues, ports, takes_groups=takes_groups))
     tables.update(make_buffers(intent, ports))
     tables.update(make_hash(intent))
+    tables.update(make_tenancy(intent, ports))
     return tables
 
 
@@ -99,7 +101,7 @@ def _interfaces(intent: DeviceIntent, ports: list[tuple[str, PortIntent]]) -> Ta
     interfaces: dict[str, Row] = {}
     for name, port in ports:
         if port.address is not None:
-            interfaces[name] = {}
+            interfaces[name] = {} if port.vrf is None else {"vrf_name": port.vrf}
             interfaces[f"{name}|{port.address}"] = {}
         elif port.neighbour_number is not None:
             interfaces[name] = {"ipv6_use_link_local_only": "enable"}
