@@ -123,7 +123,7 @@ def _read_line(text: str, line: int, draft: _Draft) -> None:
         _read_member(int(rest.strip()[:6]), line, draft)
     elif "lldpad" in text:
         draft.keep("overseen", text[:200], line)
-    elif not text.startswith(_SKIPPED):
+    elif not text.startswith(("#", *_SKIPPED)):
         draft.log.add("artifact.host-line", f"{text[:60]!r} is no line of mlnx_qos", _UNKNOWN, line, 1, "warning")
 
 

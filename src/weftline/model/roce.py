@@ -181,4 +181,9 @@ class RoceSection(Section):
         default=1,
         description="Queue pairs per connection of the collective library, each with a UDP source port of its own.",
     )
+    split_data: bool = Field(
+        default=False,
+        strict=True,
+        description="Whether each message is split over all queue pairs of its connection; else they take turns.",
+    )
     tenancy: TenancySection = Field(default=TenancySection(), description="How tenants are kept apart.")

@@ -11,6 +11,7 @@ from tests.designs import render_design
 from tests.unit.vendors.damage import damage, replace
 from weftline.model.intent import DeviceIntent
 from weftline.model.observed_port import ObservedPort
+from weftline.model.roce import ClassSection, RoceSection
 from weftline.vendors.host import HOST
 from weftline.vendors.host.classes import read_ranges, write_ranges
 from weftline.vendors.host.columns import COLUMNS
@@ -51,6 +52,40 @@ def test_nccl_uses_the_first_key_and_every_plane() -> None:
     }
 
 
+def test_ucx_and_nvshmem_are_told_the_same() -> None:
+    assert variables(ROCE.text(f"{FOLDER}/collectives.env")) == {
+        "UCX_IB_TRAFFIC_CLASS": "106",
+        "NVSHMEM_IB_TRAFFIC_CLASS": "106",
+        "UCX_IB_GID_INDEX": "3",
+        "NVSHMEM_IB_GID_INDEX": "3",
+        "UCX_NET_DEVICES": "mlx5_0:1,mlx5_1:1",
+        "NVSHMEM_HCA_LIST": "mlx5_0:1,mlx5_1:1",
+    }
+
+
+def test_declared_queue_pairs_reach_the_library() -> None:
+    made = render_design("roce", hosts=2, rails=2, roce=RoceSection(queue_pairs=4, split_data=True))
+    found = variables(made.text(f"{FOLDER}/nccl.conf"))
+    assert (found["NCCL_IB_QPS_PER_CONNECTION"], found["NCCL_IB_SPLIT_DATA_ON_QPS"]) == ("4", "1")
+
+
+def test_several_lossless_classes_have_buffers_of_their_own() -> None:
+    classes = (
+        ClassSection(name="data", dscps=(26, 27), lossless=True, priority=3),
+        ClassSection(name="storage", dscps=(34,), lossless=True, priority=4),
+        ClassSection(name="control", dscps=(46,), priority=5),
+    )
+    made = render_design("roce", hosts=2, rails=2, roce=RoceSection(classes=classes))
+    lines = [line.split() for line in made.text(f"{FOLDER}/classes.conf").splitlines() if line[:1].isdigit()]
+    assert {line[0]: (line[1], line[2], line[6]) for line in lines if line[1] != "0-25,28-33,35-45,47,49-63"} == {
+        "3": ("26-27", "1", "3"),
+        "4": ("34", "2", "4"),
+        "5": ("46", "0", "-"),
+        "6": ("48", "0", "-"),
+    }
+    assert sorted(dscp for line in lines for dscp in read_ranges(line[1], 63) or ()) == list(range(64))
+
+
 def test_only_roce_hosts_set_their_nics() -> None:
     assert {item.path for item in INFINIBAND.artifacts.artifacts if item.path.endswith(".sh")} == set()
     assert "hosts/apply-nics.sh" in {item.path for item in ROCE.artifacts.artifacts}
@@ -75,6 +110,9 @@ def test_only_roce_hosts_set_their_nics() -> None:
         ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_CROSS_NIC=2"), "artifact.out-of-range"),
         ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_IB_QPS_PER_CONNECTION=0x1"), "artifact.out-of-range"),
         ("nccl.conf", replace("NCCL_IB_TC=106", "NCCL_IB_SPLIT_DATA_ON_QPS=2"), "artifact.out-of-range"),
+        ("collectives.env", replace("UCX_IB_TRAFFIC_CLASS=106", "UCX_IB_TRAFFIC_CLASS=256"), "artifact.out-of-range"),
+        ("collectives.env", replace("UCX_IB_GID", "UCX_IB_GUID"), "artifact.unreadable-line"),
+        ("collectives.env", replace("UCX_NET_DEVICES=", "UCX_NET_DEVICES==x,"), "artifact.out-of-range"),
         ("nics.conf", replace("  os  ", "  us  "), "artifact.out-of-range"),
         ("nics.conf", replace("  off  ", "  of  "), "artifact.out-of-range"),
         ("classes.conf", replace("  26  ", "  64  "), "artifact.out-of-range"),

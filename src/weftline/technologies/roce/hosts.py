@@ -58,6 +58,7 @@ def make_host(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, node: 
             gid_index=GID_INDEX,
             traffic_class=traffic_class_byte(design.spec),
             queue_pairs=None if pairs == 1 else pairs,
+            splits_data=True if design.spec.roce.split_data else None,
             keeps_rail=True if fabric.networks > 1 else None,
             settings=HOST_SETTINGS,
         ),

@@ -14,10 +14,13 @@ from weftline.vendors.host.draft import HostDraft
 from weftline.vendors.host.forms import NAMES, find_form
 from weftline.vendors.host.gathering import GATHERERS, At
 from weftline.vendors.host.lists import gather_list, is_list, spread_classes
+from weftline.vendors.host.script import is_shared
 from weftline.vendors.host.system_files import gather_files
 
 NAMELESS = frozenset({"", ".", "..", "/"})
-OWN_FILES = frozenset({"nics.conf", "classes.conf", "nccl.conf", "sysctl.conf", "env", "environment"})
+OWN_FILES = frozenset(
+    {"nics.conf", "classes.conf", "nccl.conf", "sysctl.conf", "collectives.env", "env", "environment"}
+)
 """Names of files that say what they hold, not whose."""
 
 
@@ -35,7 +38,7 @@ def read_hosts(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]
     for host in hosts.values():
         spread_classes(host)
     for name, content in files:
-        if not is_list(content):
+        if not is_list(content) and not is_shared(content):
             log = ProblemLog(name)
             outputs = split_outputs(content, name, log)
             owner = name_host(name, outputs)

@@ -24,6 +24,7 @@ from weftline.formats.text import ProblemLog
 from weftline.formats.transcript import COMMANDS, Output, split_outputs
 from weftline.vendors.host.classes import CLASSES_HEAD
 from weftline.vendors.host.columns import LIST_HEAD
+from weftline.vendors.host.script import is_shared
 
 HEAD_BYTES = 65_536
 
@@ -84,6 +85,8 @@ def recognise(name: str, head: bytes) -> str | None:
     base = PurePath(name).name
     if b"\0" in head:
         return None
+    if is_shared(head):
+        return "weftline-script"
     if LIST_HEAD.search(head) or CLASSES_HEAD.search(head):
         return "weftline-list"
     outputs = split_outputs(head[:HEAD_BYTES], name, ProblemLog(name))

@@ -78,6 +78,8 @@ def gather_qos(record: QosRecord, at: At, host: HostDraft) -> None:
         host.put(port, NIC + "cable_m", Said(float(record.cable_m.value), at.place(record.cable_m.line)))
     if record.buffers is not None:
         _put_buffers(host, port, Said(dict(enumerate(record.buffers.value)), at.place(record.buffers.line)))
+    if record.overseen is not None:
+        host.set("lldpad", "running", at.place(record.overseen.line))
     _gather_classes(record, at, host, port)
 
 

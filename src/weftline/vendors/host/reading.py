@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from weftline.errors import Place
 from weftline.formats.lines import Reading, read_number
 from weftline.model.artifact import ArtifactSet
 from weftline.model.observed import Fact, ObservedConfig
@@ -21,6 +22,11 @@ _NUMBERS = {
     "NCCL_IB_SL": ("host.service_level", 15),
     "NCCL_IB_PKEY": ("host.partition_index", 65_535),
     "NCCL_IB_QPS_PER_CONNECTION": ("host.queue_pairs", 128),
+}
+_VARIABLES = {
+    f"{library}_IB_{name}": path
+    for library in ("UCX", "NVSHMEM")
+    for name, path in (("TRAFFIC_CLASS", "host.traffic_class"), ("GID_INDEX", "host.gid_index"))
 }
 _SWITCHES = {
     "NCCL_CROSS_NIC": ("host.keeps_rail", {"0": True, "1": False}),
@@ -70,11 +76,8 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
             reading.report("artifact.said-twice", f"{name} stands twice", where)
         seen.add(name)
         if name == "NCCL_IB_HCA":
-            devices = value.removeprefix("=").split(",")
-            if value[:1] != "=" or not all(_DEVICE.fullmatch(device) for device in devices):
-                reading.report("artifact.out-of-range", f"{value[:60]!r} is no exact list of devices", where)
-            else:
-                facts.append(Fact("host.devices", tuple(device.partition(":")[0] for device in devices), where))
+            # Without '=' a name stands for all that begin with it.
+            facts.extend(_read_devices(value[1:] if value[:1] == "=" else "", where, reading))
         elif name in _NUMBERS:
             path, high = _NUMBERS[name]
             number = read_number(value, 0, high)
@@ -91,6 +94,32 @@ def _read_nccl(content: bytes, reading: Reading) -> list[Fact]:
         else:
             reading.report("artifact.unreadable-line", f"{name[:40]!r} is not known here", where)
     return facts
+
+
+def _read_variables(content: bytes, reading: Reading) -> list[Fact]:
+    facts: list[Fact] = []
+    for line, text in reading.lines(content):
+        name, _, value = text.partition("=")
+        where = reading.place(line, name)
+        if name in {"UCX_NET_DEVICES", "NVSHMEM_HCA_LIST"}:
+            facts.extend(_read_devices(value, where, reading))
+            continue
+        number = read_number(value, 0, 255)
+        if name not in _VARIABLES:
+            reading.report("artifact.unreadable-line", f"{name[:40]!r} is not known here", where)
+        elif number is None:
+            reading.report("artifact.out-of-range", f"{value[:40]!r} is no number from 0 to 255", where)
+        else:
+            facts.append(Fact(_VARIABLES[name], number, where))
+    return facts
+
+
+def _read_devices(text: str, where: Place, reading: Reading) -> list[Fact]:
+    devices = text.split(",")
+    if all(_DEVICE.fullmatch(device) for device in devices):
+        return [Fact("host.devices", tuple(device.partition(":")[0] for device in devices), where)]
+    reading.report("artifact.out-of-range", f"{text[:60]!r} is no exact list of devices", where)
+    return []
 
 
 def _read_settings(content: bytes, reading: Reading) -> list[Fact]:
@@ -116,6 +145,7 @@ def _read_shared(text: str) -> Reader:
 _READERS: dict[str, Reader] = {
     "nics.conf": read_nics,
     "classes.conf": read_classes,
+    "collectives.env": _read_variables,
     "nccl.conf": _read_nccl,
     "sysctl.conf": _read_settings,
     **{path.rpartition("/")[-1]: _read_shared(text) for path, text in SHARED.items()},

@@ -42,3 +42,8 @@ SHARED = {
     "hosts/90-weftline-nics.rules": RULES,
 }
 """Files that all hosts share, by path."""
+
+
+def is_shared(head: bytes) -> bool:
+    """Tell whether a file is one of those that all hosts share, by its first lines."""
+    return any(head.startswith(text.encode()[:200]) for text in SHARED.values())

@@ -129,19 +129,24 @@ note_gid() { # DEVICE ADDRESS: the GID appears a moment after the address
     fi
 }
 
-ensure_gids() { # the library takes one index for all NICs
-    local conf="$root/etc/nccl.conf" indices now
+ensure_gids() { # a library takes one index for all NICs
+    ensure_index "$root/etc/nccl.conf" NCCL_IB_GID_INDEX
+    ensure_index "$root/etc/weftline/collectives.env" UCX_IB_GID_INDEX
+    ensure_index "$root/etc/weftline/collectives.env" NVSHMEM_IB_GID_INDEX
+}
+
+ensure_index() { # FILE VARIABLE
+    local conf="$1" name="$2" indices now
     indices="$(tr ' ' '\n' <<<"$gids" | sed -n 's/.*:\([0-9]*\)$/\1/p' | sort -u | paste -sd ' ')"
-    now="$(sed -n 's/^NCCL_IB_GID_INDEX=//p' "$conf" 2>/dev/null | tail -n 1)"
+    now="$({ sed -n "s/^$name=//p" "$conf" 2>/dev/null || true; } | tail -n 1)"
     if [ -z "$now" ] || [ -z "$indices" ]; then return 0; fi
     case "$indices" in
     *" "*)
-        ensure "NCCL_IB_GID_INDEX in $conf" "left out, since the indices are$gids" "$now" fail \
-            "the RoCE v2 GIDs are at$gids: take NCCL_IB_GID_INDEX out of $conf; NCCL 2.21 and later choose by address"
+        ensure "$name in $conf" "left out, since the indices are$gids" "$now" fail \
+            "the RoCE v2 GIDs are at$gids: take $name out of $conf; NCCL 2.21 and later choose by address"
         ;;
     *)
-        ensure "NCCL_IB_GID_INDEX in $conf" "$indices" "$now" \
-            run sed -i "s/^NCCL_IB_GID_INDEX=.*/NCCL_IB_GID_INDEX=$indices/" "$conf"
+        ensure "$name in $conf" "$indices" "$now" run sed -i "s/^$name=.*/$name=$indices/" "$conf"
         ;;
     esac
 }

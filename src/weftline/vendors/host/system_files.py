@@ -76,6 +76,8 @@ def _gather_net(interface: str, rest: str, fact: SysfsFact, at: At, host: HostDr
         _number(fact, at, host, port, name)
     elif rest == "qos/trust" and fact.value in {"dscp", "pcp", "both"}:
         host.put(port, "trust", Said(fact.value, at.place(fact.line, fact.path)))
+    elif rest.startswith("device/physfn"):
+        host.put(port, NIC + "is_virtual", Said(value=True, where=at.place(fact.line, fact.path)))
     elif rest in {"operstate", "carrier"}:
         host.put(port, "is_up", Said(fact.value in {"up", "1"}, at.place(fact.line, fact.path)))
     elif rest == "speed" and fact.value.isdigit():

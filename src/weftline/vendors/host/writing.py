@@ -25,6 +25,10 @@ def _render_host(intent: DeviceIntent, host: HostIntent) -> list[Artifact]:
     if intent.queues is not None:
         head = _head(intent, "/etc/weftline/classes.conf", "Classes of the NICs")
         files["classes.conf"] = head + write_classes(intent.queues.classes)
+    collectives = _list_variables(host)
+    if collectives:
+        head = _head(intent, "/etc/weftline/collectives.env", "Variables for jobs with UCX or NVSHMEM")
+        files["collectives.env"] = head + "".join(f"{name}={value}\n" for name, value in collectives)
     if host.settings:
         files["sysctl.conf"] = _head(intent, "/etc/sysctl.d/90-weftline.conf", "Kernel settings") + "".join(
             f"{setting.key} = {setting.value}\n" for setting in host.settings
@@ -49,6 +53,20 @@ def _write_nics(intent: DeviceIntent, host: HostIntent) -> str:
     widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
     return _head(intent, "/etc/weftline/nics.conf", "NICs") + "".join(f"{line}\n" for line in lines)
+
+
+def _list_variables(host: HostIntent) -> list[tuple[str, str]]:
+    """List what UCX and NVSHMEM must be told: they read no file of NCCL, and send DSCP 0 if nobody tells them."""
+    pairs: list[tuple[str, str]] = []
+    if host.traffic_class is None:
+        return pairs
+    for name, value in (("TRAFFIC_CLASS", host.traffic_class), ("GID_INDEX", host.gid_index)):
+        if value is not None:
+            pairs.extend((f"{library}_IB_{name}", str(value)) for library in ("UCX", "NVSHMEM"))
+    if host.devices:
+        devices = ",".join(f"{device}:1" for device in host.devices)
+        pairs.extend([("UCX_NET_DEVICES", devices), ("NVSHMEM_HCA_LIST", devices)])
+    return pairs
 
 
 def _write_nccl(intent: DeviceIntent, host: HostIntent) -> str:

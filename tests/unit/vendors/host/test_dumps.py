@@ -14,6 +14,7 @@ from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
 from weftline.vendors.host import HOST
 from weftline.vendors.host.dumps import read_hosts
+from weftline.vendors.host.script import RULES, SCRIPT, UNIT
 
 SYSTEM = (
     b"# grep . /sys/class/net/eth2/ecn/roce_np/enable/*\n"
@@ -183,6 +184,8 @@ def test_dcb_says_what_mlnx_qos_would() -> None:
         ("nccl.conf", b"# nothing\n", "nccl"),
         ("x", b"nic  device  state  gbps  mtu\n", "weftline-list"),
         ("x", b"priority  dscps  buffer  tc  schedule\n", "weftline-list"),
+        ("apply-nics.sh", SCRIPT.encode(), "weftline-script"),
+        ("90-weftline-nics.rules", RULES.encode(), "weftline-script"),
         ("config_db.json", b'{"PORT": {}}', None),
         ("x.conf", b"hostname leaf-001\nrouter bgp 1\n", None),
         ("x", b"\x7fELF\0", None),
@@ -192,6 +195,19 @@ def test_dcb_says_what_mlnx_qos_would() -> None:
 def test_files_of_hosts_are_recognised(name: str, content: bytes, form: str | None) -> None:
     assert HOST.recognise is not None
     assert HOST.recognise(name, content) == form
+
+
+def test_files_that_all_hosts_share_are_of_no_host() -> None:
+    assert read_hosts([("hosts/apply-nics.sh", SCRIPT.encode()), ("hosts/x.service", UNIT.encode())]) == ()
+
+
+def test_a_virtual_function_and_a_second_master_are_seen() -> None:
+    text = b"# grep . /sys/class/net/eth9/device/physfn/vendor\n/sys/class/net/eth9/device/physfn/vendor:0x15b3\n"
+    (device,) = read_hosts([("h/sys.txt", text), ("h/mlnx_qos-eth9.txt", texts.QOS.encode())])
+    nic = only(device).nic
+    assert nic is not None
+    assert value(nic.is_virtual) is True
+    assert {setting.name: setting.value.value for setting in device.settings} == {"lldpad": "running"}
 
 
 @given(st.lists(st.tuples(st.sampled_from(["a/qos.txt", "nccl.conf", "b"]), st.binary(max_size=300)), max_size=3))

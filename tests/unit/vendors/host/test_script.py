@@ -102,7 +102,7 @@ def make_host(tmp_path: Path) -> Host:
         program.write_text(f'#!/bin/sh\nexec {sys.executable} -I -S {host_programs.__file__} {name} "$@"\n')
         program.chmod(0o755)
     (tmp_path / "apply.sh").write_text(MADE.text("hosts/apply-nics.sh"))
-    for name in ("nics.conf", "classes.conf"):
+    for name in ("nics.conf", "classes.conf", "collectives.env"):
         file = made.root / "etc/weftline" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(MADE.text(f"{FOLDER}/{name}"))
@@ -344,6 +344,15 @@ def test_another_gid_index_is_found_and_taken(host: Host) -> None:
     assert "differs: NCCL_IB_GID_INDEX" in host.run("--check").stdout
     assert host.run().returncode == 0
     assert "NCCL_IB_GID_INDEX=5\n" in (host.root / "etc/nccl.conf").read_text()
+    assert "UCX_IB_GID_INDEX=5\n" in (host.root / "etc/weftline/collectives.env").read_text()
+    assert "NVSHMEM_IB_GID_INDEX=5\n" in (host.root / "etc/weftline/collectives.env").read_text()
+
+
+def test_a_host_without_collective_libraries_is_set_all_the_same(ready: Host) -> None:
+    (ready.root / "etc/nccl.conf").unlink()
+    (ready.root / "etc/weftline/collectives.env").unlink()
+    done = ready.run(before=SET)
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 def test_different_gid_indices_are_a_failure(host: Host) -> None:
