@@ -117,7 +117,7 @@ mellanox-sn3800-d28c50-t0-version_1_0_6 flat 9 284 96 38 196 3
 tests__generic_config_updater__files__config_db_with_lldp nested 0 0 0 0 0 0
 == sonic-utilities/mock_tables/
 tests__mock_tables__appl_db none 0 0 0 0 0 0 not-config-db:error:1
-tests__mock_tables__counters_db none 0 0 0 0 0 0 not-config-db:error:1
+tests__mock_tables__counters_db none 0 0 0 0 0 0
 tests__mock_tables__state_db none 0 0 0 0 0 0 not-config-db:error:1 said-twice:warning:2
 """
 """Folder and head of the names; then the rest of each name, form, tables, rows, ports, groups, queues, pools, problems.
@@ -279,3 +279,28 @@ def test_every_output_of_a_switch_is_read(corpus: Path) -> None:
         rows = sum(len(table.rows) for table in text.tables)
         found[path.stem] = (len(text.tables), rows, len(text.blocks), len(text.problems))
     assert found == SHOWN
+
+
+def test_a_dump_of_counters_says_what_the_commands_show(files: dict[str, Path]) -> None:
+    """Hold some of the 250 counts of the dump against the texts that sonic-utilities prints of it."""
+    name = "sonic-utilities/mock_tables/tests__mock_tables__counters_db.json"
+    content = files[name].read_bytes()
+    (device,) = configure([(name, content)])
+    found = {(item.kind, item.port, item.key): item.value for item in device.evidence}
+    assert len(found) == len(device.evidence) == 250
+    lines = content.decode().split("\n")
+    assert all((item.where.line and str(item.value) in lines[item.where.line - 1]) or item.kind == "storm-drops"
+               for item in device.evidence)  # fmt: skip
+    for wanted in (
+        ("pause-received", "Ethernet0", 0, 1200),
+        ("pause-received", "Ethernet8", 7, 807),
+        ("pause-sent", "Ethernet4", 3, 413),
+        ("pause-received-time", "Ethernet0", 0, 12_000_000),
+        ("group-drops", "Ethernet0", 3, 803),
+        ("queue-watermark", "Ethernet8", 2, 2040),
+        ("storms-detected", "Ethernet8", 4, 3),
+        ("storms-restored", "Ethernet8", 4, 2),
+        ("storm-drops", "Ethernet0", 3, 600),
+        ("headroom-pool-watermark", "ingress_lossless_pool", -1, 863_616),
+    ):
+        assert found[wanted[:3]] == wanted[3], wanted

@@ -20,7 +20,9 @@ Rows: TypeAlias = Mapping[str, Row]
 Form = Literal["nested", "flat", "half-flat", "configlets", "none"]
 
 MAX_BYTES = 16 * 1024 * 1024
-"""A dump of a chassis with 36 ports of 800G and its system ports stays under 2 MB."""
+"""A dump of a chassis with its system ports stays under 2 MB."""
+MAX_ROWS = 100_000
+"""Rows that are read; a chassis of 8 cards with 36 ports has about 5,000 queues per card."""
 SHOWN = 40
 """Characters of a value that a message repeats."""
 SUGGESTED = 20
@@ -94,7 +96,7 @@ class _Building:
 def read_config_db(content: bytes, file: str) -> ConfigDb:
     """Read a file; every value that SONiC would refuse is kept as far as it goes, and reported with its place."""
     log = ProblemLog(file)
-    document = _load(content, log)
+    document = load_document(content, log)
     if document is None:
         return ConfigDb(file, "none", (), log.close(), JsonLines(""))
     lines = JsonLines(document.text)
@@ -108,8 +110,8 @@ def read_config_db(content: bytes, file: str) -> ConfigDb:
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
-    """What JSON says."""
+class Document:
+    """What a file of JSON says."""
 
     data: object
     has_twins: bool
@@ -117,7 +119,7 @@ class _Document:
     text: str
 
 
-def _load(content: bytes, log: ProblemLog) -> _Document | None:
+def load_document(content: bytes, log: ProblemLog) -> Document | None:
     """Parse JSON; None and a problem where it is none."""
     if len(content) > MAX_BYTES:
         hint = "give the configuration of one switch"
@@ -142,7 +144,7 @@ def _load(content: bytes, log: ProblemLog) -> _Document | None:
         data: object = json.loads(
             text, object_pairs_hook=collect, parse_int=_Bare, parse_float=_Bare, parse_constant=_refuse
         )
-        return _Document(data, twins, text)
+        return Document(data, twins, text)
     except json.JSONDecodeError as error:
         is_cut = not text[error.pos :].strip() or error.msg.startswith("Unterminated")
         words = f"file ends in the middle: {error.msg}" if is_cut and text.strip() else f"no JSON: {error.msg}"
@@ -164,6 +166,7 @@ class _Reader:
 
     def __init__(self, file: str, log: ProblemLog, lines: JsonLines) -> None:
         self.file, self.log, self.lines = file, log, lines
+        self.left = MAX_ROWS
 
     def blame(
         self, code: str, message: str, scope: str, path: tuple[str, str, str], hint: str = "", *, is_error: bool = False
@@ -182,7 +185,7 @@ class _Reader:
         elif isinstance(data, dict):
             scopes += self._read_object(cast("dict[str, Any]", data), top)
         known = [scope for scope in scopes if scope.is_known]
-        if _other_database(set(top.unknown)) and not any(scope.tables for scope in known):
+        if name_database(set(top.unknown)) and not any(scope.tables for scope in known):
             known = []
         if not known:
             self._refuse(top, is_empty=is_empty)
@@ -259,6 +262,11 @@ class _Reader:
             scope.skipped[table] = scope.skipped.get(table, 0) + len(rows)
             return
         found = scope.tables.setdefault(table, {})
+        if self.left < len(rows):
+            message = f"file has more than {MAX_ROWS:,} rows; {table} is not read whole"
+            self.blame("artifact.dump-too-large", message, scope.name, (table, "", ""), is_error=True)
+            rows = {}
+        self.left -= len(rows)
         for name, fields in rows.items():
             read = self._read_row(fields, scope.name, table, name)
             if read is not None:
@@ -316,7 +324,7 @@ class _Reader:
     def _refuse(self, top: _Building, *, is_empty: bool) -> None:
         """Say what the document is, since it is no configuration."""
         names = set(top.unknown)
-        other = _other_database(names)
+        other = name_database(names)
         if other:
             message = f"file is a dump of {other}, not of CONFIG_DB"
         elif is_empty:
@@ -337,7 +345,7 @@ def _wrapped(key: str, value: object) -> dict[str, Any] | None:
     return None
 
 
-def _other_database(names: set[str]) -> str:
+def name_database(names: set[str]) -> str:
     """Name the database of a switch that these are tables of; empty where they are of none."""
     best = max(OTHERS, key=lambda name: len(names & OTHERS[name]))
     return best if names & OTHERS[best] else ""

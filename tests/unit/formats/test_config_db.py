@@ -200,6 +200,12 @@ def test_a_huge_file_is_not_parsed() -> None:
     assert "16,777,216" in db.problems[0].message
 
 
+def test_more_rows_than_any_switch_has_are_not_read() -> None:
+    db = read({"PORT": {f"E{i}": {} for i in range(config_db_read.MAX_ROWS + 1)}, "VLAN": {"Vlan1": {}}})
+    assert [(p.code, p.severity) for p in db.problems] == [("artifact.dump-too-large", "error")]
+    assert set(db.scopes[0].rows("VLAN")) == {"Vlan1"}
+
+
 def test_many_problems_of_one_kind_are_counted() -> None:
     db = read({"PORT": {f"Ethernet{i}": {"mtu": i} for i in range(5000)}})
     assert len(db.problems) == 101

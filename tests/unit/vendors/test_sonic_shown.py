@@ -192,6 +192,59 @@ def test_the_only_switch_beside_is_meant() -> None:
     assert (device.name, len(device.evidence)) == ("leaf-003", 5)
 
 
+DUMP = {
+    "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"},
+    "COUNTERS_QUEUE_NAME_MAP": {"Ethernet0:3": "oid:0x2", "Ethernet0:13": "oid:0x3", "Ethernet4:3": "oid:0x9"},
+    "COUNTERS_QUEUE_TYPE_MAP": {"oid:0x2": "SAI_QUEUE_TYPE_UNICAST", "oid:0x3": "SAI_QUEUE_TYPE_MULTICAST"},
+    "COUNTERS_PG_NAME_MAP": {"Ethernet0:3": "oid:0x4"},
+    "COUNTERS_BUFFER_POOL_NAME_MAP": {"lossless": "oid:0x5"},
+    "COUNTERS:oid:0x1": {"SAI_PORT_STAT_PFC_3_RX_PKTS": "17", "SAI_PORT_STAT_IF_IN_DISCARDS": "x", "OTHER": "1"},
+    "COUNTERS:oid:0x2": {"SAI_QUEUE_STAT_DROPPED_PACKETS": "5", "PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS": "2"},
+    "COUNTERS:oid:0x3": {"SAI_QUEUE_STAT_DROPPED_PACKETS": "9"},
+    "USER_WATERMARKS:oid:0x4": {"SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES": "100"},
+    "PERSISTENT_WATERMARKS:oid:0x4": {"SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES": "200"},
+    "USER_WATERMARKS:oid:0x5": {"SAI_BUFFER_POOL_STAT_WATERMARK_BYTES": "300"},
+}
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_a_dump_of_counters_is_evidence(is_wrapped: bool) -> None:
+    dump = {key: {"type": "hash", "value": row, "ttl": -1} for key, row in DUMP.items()} if is_wrapped else DUMP
+    content = json.dumps(dump, indent=1).encode()
+    device = beside(content, "leaf-003/dump/COUNTERS_DB.json")
+    assert device.problems == ()
+    assert listed(device.evidence) == [
+        ("pause-received", "Ethernet0", 3, 17),
+        ("queue-drops", "Ethernet0", 3, 5),
+        ("storm-drops", "Ethernet0", 3, 2),
+        ("headroom-watermark", "Ethernet0", 3, 200),
+        ("pool-watermark", "lossless", -1, 300),
+    ]
+    for item in device.evidence:
+        assert item.where.line is not None
+        assert f'"{item.value}"' in content.decode().splitlines()[item.where.line - 1]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"COUNTERS:oid:0x1": {"a": "1"}}',
+        b'{"COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"}, "COUNTERS:oid:0x1": []}',
+        b'{"COUNTERS_PORT_NAME_MAP": [], "COUNTERS:oid:0x1": {"a": "1"}}',
+        b'[{"COUNTERS:oid:0x1": {}}]',
+    ],
+)
+def test_a_dump_of_counters_without_names_says_so(content: bytes) -> None:
+    device = beside(content, "leaf-003/COUNTERS_DB.json")
+    assert device.evidence == ()
+    assert [problem.code for problem in device.problems] == ["artifact.not-config-db"]
+
+
+def test_a_dump_of_counters_that_was_cut_says_so() -> None:
+    device = beside(json.dumps(DUMP, indent=1).encode()[:600], "leaf-003/COUNTERS_DB.json")
+    assert [problem.code for problem in device.problems] == ["artifact.not-json"]
+
+
 def test_nobody_knows_whose_outputs_they_are() -> None:
     (device,) = configure([("pfc-counters.txt", COUNTERS)])
     assert (device.name, device.role) == ("pfc-counters.txt", "unknown")

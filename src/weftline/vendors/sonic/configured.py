@@ -9,12 +9,14 @@ from typing import Literal
 
 from weftline.errors import Place, Problem
 from weftline.formats.config_db_names import OTHERS, READ, SKIPPED
-from weftline.formats.config_db_read import ConfigDb, read_config_db
+from weftline.formats.config_db_read import ConfigDb, name_database, read_config_db
+from weftline.formats.counters_db import CounterDump, read_counters
 from weftline.formats.sonic_show import ShownText, looks_like, read_show
 from weftline.formats.text import ProblemLog
 from weftline.model.observed import ObservedDevice, ObservedPool, ObservedSetting
 from weftline.model.said import Said
 from weftline.vendors.sonic.buffers import buffer_ports, read_pools
+from weftline.vendors.sonic.counted import list_counted
 from weftline.vendors.sonic.held import Held, Switch
 from weftline.vendors.sonic.links import read_ports
 from weftline.vendors.sonic.naming import Unit, group_units, name_by_path, name_of_output
@@ -26,6 +28,7 @@ from weftline.vendors.sonic.writing import NAME
 
 FORM = "config_db"
 OUTPUT = "sonic-show"
+COUNTERS = "COUNTERS_DB"
 HEAD = 65_536
 """Bytes of a file by which its form is known."""
 FAMILIES: dict[str, frozenset[str]] = {
@@ -63,17 +66,27 @@ def recognise(name: str, head: bytes) -> str | None:
         return FORM
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in {b"{", b"["}:
         return OUTPUT if looks_like(head) else None
-    found = any(match[1].decode() in _TABLES for match in _KEY.finditer(head))
-    return FORM if found else None
+    names = {match[1].decode() for match in _KEY.finditer(head)}
+    if name_database(names) == COUNTERS and not names & set(READ):
+        return COUNTERS
+    return FORM if names & _TABLES else None
 
 
 def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
     """Read files of any number of switches, and the outputs of their show commands."""
-    texts = [read_show(data, name) for name, data in files if recognise(name, data[:HEAD]) == OUTPUT]
-    outputs = {text.file for text in texts}
-    read = [read_config_db(data, name) for name, data in files if name not in outputs]
+    texts: list[ShownText] = []
+    dumps: list[CounterDump] = []
+    read: list[ConfigDb] = []
+    for name, data in files:
+        form = recognise(name, data[:HEAD])
+        if form == OUTPUT:
+            texts.append(read_show(data, name))
+        elif form == COUNTERS:
+            dumps.append(read_counters(data, name))
+        else:
+            read.append(read_config_db(data, name))
     groups = group_units(list_units(read))
-    told = _assign(texts, groups)
+    told = _assign(texts, dumps, groups)
     devices = [_read_switch(name, units, told.pop(name, [])) for name, units in groups.items()]
     devices += [_read_running(name, parts) for name, parts in told.items()]
     devices += [
@@ -84,13 +97,17 @@ def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
     return tuple(devices)
 
 
-Told = tuple[ShownText, frozenset[str]]
+Told = tuple[ShownText | CounterDump, frozenset[str]]
 """Outputs, and the prompts in them that are of one switch; an empty one stands for those without a prompt."""
 
 
-def _assign(texts: Sequence[ShownText], groups: Mapping[str, list[Unit]]) -> dict[str, list[Told]]:
+def _assign(
+    texts: Sequence[ShownText], dumps: Sequence[CounterDump], groups: Mapping[str, list[Unit]]
+) -> dict[str, list[Told]]:
     """Say which switch each output is of: by its prompt, its file, its folder, or the only switch beside it."""
     found: dict[str, list[Told]] = {}
+    for dump in dumps:
+        found.setdefault(name_of_output(dump.file, groups), []).append((dump, frozenset({""})))
     for text in texts:
         hosts = {part.host for part in (*text.tables, *text.blocks, *text.polls)} or {""}
         by_name: dict[str, set[str]] = {host: {host} for host in hosts if host}
@@ -105,9 +122,8 @@ def _read_running(name: str, told: list[Told]) -> ObservedDevice:
     """Read the outputs of a switch whose configuration nobody gave; a name that is empty is nobody's."""
     files = tuple(dict.fromkeys(text.file for text, _ in told))
     switch = Switch(ProblemLog(files[0]))
-    shown = Shown(switch)
-    for text, prompts in told:
-        shown.read(text, prompts)
+    shown = _read_shown(switch, told)
+    for text, _ in told:
         if not name:
             message = "nothing says which switch these outputs are of"
             hint = "put them into a folder that is called as the switch, or keep the prompt before them"
@@ -198,7 +214,10 @@ def _read_shown(switch: Switch, told: list[Told]) -> Shown:
     aliases = {alias: name for name, row in switch.rows("PORT").items() if (alias := row.text("alias"))}
     shown = Shown(switch, aliases)
     for text, prompts in told:
-        shown.read(text, prompts)
+        if isinstance(text, CounterDump):
+            shown.evidence += list_counted(text)
+        else:
+            shown.read(text, prompts)
     return shown
 
 

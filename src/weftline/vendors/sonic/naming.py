@@ -14,7 +14,8 @@ FACTORY = frozenset({"sonic", "localhost", "switch"})
 """Names that a switch has before anybody names it."""
 _PLAIN = re.compile(
     r"(?:config|config_db[0-9]*|running|running-?config|show-?run(?:ning)?|qos|buffers?|qos_config|buffers_config|"
-    r"minigraph|golden_config_db|sonic)"
+    r"minigraph|golden_config_db|sonic|dump)",
+    re.IGNORECASE,
 )
 """File names that say what is in the file, not whose it is."""
 _TAIL = re.compile(r"[-_.]+(?:config_db[0-9]*|config|running-?config|qos|buffers?)$")
@@ -23,10 +24,10 @@ _OUTPUT_WORDS = frozenset({
     "group", "pg", "watermark", "watermarks", "headroom", "shared", "counters", "counter", "interfaces", "interface",
     "status", "stats", "stat", "config", "configuration", "information", "history", "asymmetric", "unicast",
     "multicast", "all", "persistent", "wm", "user", "rx", "tx", "drop", "drops", "output", "outputs",
-    "evidence", "sonic",
+    "evidence", "sonic", "db",
 })  # fmt: skip
 """Words of commands at the end of a file's name, after the name of a switch."""
-_FOLDERS = frozenset({"", ".", "..", "/", "etc", "sonic", "config", "configs", "sonic_configs"})
+_FOLDERS = frozenset({"", ".", "..", "/", "etc", "sonic", "config", "configs", "sonic_configs", "dump"})
 _ROLE = ("DEVICE_METADATA", "PORT")
 """Tables that make a file the configuration of a switch, where others are parts of one."""
 
@@ -74,7 +75,7 @@ def name_by_path(path: str) -> str:
 def name_by_output(path: str) -> str:
     """Name the switch that a file of outputs is of: ``leaf-003-pfc-counters.txt``; empty where nothing names one."""
     stem = PurePath(path.replace("\\", "/")).name
-    for suffix in (".txt", ".log", ".out"):
+    for suffix in (".txt", ".log", ".out", ".json"):
         stem = stem.removesuffix(suffix)
     words = list(re.finditer(r"[^-_. ]+", stem))
     while words and words[-1][0].lower() in _OUTPUT_WORDS:
