@@ -183,3 +183,25 @@ def test_a_manager_that_goes_away_ends_it(tree: Place, keeper: Keeper) -> None:
     assert tree.lab("down").status == 0
     assert keeper.wait() == 4
     refused(tree.lab("keep", "--json"), 4, "source.lab-down")
+
+
+def test_a_manager_that_is_cut_off_is_told(tree: Place, keeper: Keeper) -> None:
+    """It hears of nothing while its own port is down, and every cable would look as it was."""
+    assert tree.lab("break", "host-0001").status == 0
+    event = keeper.next()
+    assert (event["kind"], event["cut_off"], event["why"]) == ("cut-off", ["subnet-1"], "subnet-1")
+    assert tree.lab("heal").status == 0
+    event = keeper.next()
+    assert (event["kind"], event["cut_off"]) == ("returned", [])
+    event = keeper.until(down=[])
+    assert event["cut_off"] == []
+    assert keeper.end()["status"] == 0
+    wait_delivered(tree, PAIRS)
+    assert tree.lab("verify").status == 0
+    assert tree.lab("break", "leaf-001").status == 0
+    ran = tree.lab("keep", "--until-quiet")
+    assert ran.status == 2
+    assert "the manager of subnet-1 is cut off, so nothing is known of the cables there" in ran.out
+    assert "down leaf" not in ran.out
+    assert tree.lab("heal").status == 0
+    assert tree.lab("verify").status == 0

@@ -20,7 +20,7 @@ from weftline.app.lab import lab_folder
 from weftline.drivers.opensm.reading import read_state
 from weftline.formats import lft
 from weftline.labs import holding, processes
-from weftline.labs.ibsim import running, state
+from weftline.labs.ibsim import opensm, running, state
 from weftline.model.driver import SubnetState
 
 LIMIT_S = 20.0
@@ -356,3 +356,16 @@ def test_kill_9_at_any_moment_of_up(place: Place) -> None:
     assert verified.status == 0 or "weftline lab up" in verified.err
     assert place.lab("up").status == 0
     assert set(place.running) == {"ibsim", "opensm"}
+
+
+@pytest.mark.parametrize(("subject", "is_noticed"), [("host-0001", False), ("host-0001", True), ("leaf-001", True)])
+def test_the_manager_is_cut_off_and_back(lab: Place, subject: str, is_noticed: bool) -> None:
+    """The manager runs on host-0001; once healed it is the master again and has swept, whatever it noticed."""
+    log = lab.folder / opensm.LOG
+    since = log.stat().st_size
+    assert lab.lab("break", subject).status == 0
+    if is_noticed:
+        wait_for(lambda: b"SM port is down" in log.read_bytes()[since:])  # it looks once in ten seconds
+    assert lab.lab("heal").status == 0
+    ran = lab.lab("verify")
+    assert ran.status == 0, ran.out

@@ -173,3 +173,16 @@ def test_a_manager_whose_sweep_hangs_is_started_once_more(pair: Place, monkeypat
 def test_a_sweep_is_over_when_the_last_master_says_so(kinds: str, is_swept: bool) -> None:
     lines = [f"Nov 30 17:58:23 742058 [747A36C0] 0x80 -> {kind}\n" for kind in kinds.split("|")]
     assert seats._is_swept("".join(lines).encode()) is is_swept
+
+
+def test_a_master_that_was_cut_off_is_the_master_again(pair: Place) -> None:
+    """The standby takes over meanwhile, and hands the subnet back as soon as the fault is taken out."""
+    standby = Tail(pair.folder / "standby-1" / opensm.LOG)
+    assert pair.lab("break", "mgmt").status == 0
+    end = time.monotonic() + 30
+    while b"Entering MASTER state" not in standby.read():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert pair.lab("heal").status == 0
+    ran = pair.lab("verify")
+    assert ran.status == 0, ran.out

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.app.check import check
+from weftline.app.keep_event import Counts, Emit, KeepEvent, KeepKind, KeepRules
 from weftline.app.kept import Kept, name_ports, read_kept, write_kept
 from weftline.app.lab import choose_lab, lab_folder
 from weftline.app.pipeline import Progress, Routed, proof_rules, run_to_proofs, silent
 from weftline.app.subnet import Sent, Subnet, open_subnets
 from weftline.enact import Stage, order_tables
-from weftline.errors import EnactError, SourceError
+from weftline.errors import ArtifactError, EnactError, SourceError
 from weftline.heal import (
     Decision,
     LinkState,
@@ -29,6 +30,7 @@ from weftline.heal import (
     read_running,
 )
 from weftline.kernels.column import NIL
+from weftline.model.driver import Access
 from weftline.model.fabric import Fabric
 from weftline.model.intent import ForwardingTable
 from weftline.model.proof import Proof, ProofRules, Verdict
@@ -44,6 +46,8 @@ LOOK_S = 5.0
 LOOK_S_PER_SWITCH = 0.1
 """A look at every port of every switch is cheap, and not free: now and then it finds what nobody told of."""
 DEFER_S = 10.0
+ENTRY_S = 1.0
+"""Between two looks at the port of a manager, which hears of nothing while that is down."""
 MAX_HOPS = 64
 FAILED: dict[Sent, str] = {
     "gone": "the manager is gone",
@@ -52,58 +56,6 @@ FAILED: dict[Sent, str] = {
 
 REVIVED = "the manager had stopped answering and was started again"
 ORDER: tuple[Sent, ...] = ("equal", "told", "differs", "gone")
-
-KeepKind = Literal["start", "change", "refused", "failed"]
-Emit = Callable[["KeepEvent"], None]
-
-
-@dataclass(frozen=True, slots=True)
-class KeepEvent:
-    """What happened and what was done about it."""
-
-    kind: KeepKind
-    gone: tuple[str, ...] = ()
-    back: tuple[str, ...] = ()
-    down: tuple[str, ...] = ()
-    """Everything that is down now."""
-    wrong: tuple[str, ...] = ()
-    """Wrong cables, each in words."""
-    changed: int = 0
-    columns: int = 0
-    """Destinations towards which entries changed."""
-    is_anew: bool = False
-    stages: tuple[str, ...] = ()
-    proofs: tuple[Proof, ...] = ()
-    seconds: dict[str, float] = field(default_factory=dict[str, float])
-    """``notice``, ``recompute``, ``prove``, ``write`` are ours; ``manager`` is the sweep of the manager."""
-    why: str = ""
-    is_told_more: bool = False
-    """Whether another change came before this one was read back; what follows covers both."""
-
-    @property
-    def ours(self) -> float:
-        """Sum our own share."""
-        return sum(value for name, value in self.seconds.items() if name != "manager")
-
-
-@dataclass(frozen=True, slots=True)
-class KeepRules:
-    """When a run ends."""
-
-    limit_s: float | None = None
-    until_quiet: bool = False
-    is_over: Callable[[], bool] = lambda: False
-    """Asked again and again: whether somebody wants it to end."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a run came to."""
-
-    changes: int = 0
-    refused: int = 0
-    failed: int = 0
-    wrong: int = 0
 
 
 class Keeper:
@@ -128,9 +80,11 @@ class Keeper:
         rules = proof_rules(self.routed.built.checked.design, fabric)
         self.rules = ProofRules(max_hops=max(rules.max_hops, min(MAX_HOPS, len(fabric.switch_node))))
         progress("reading what runs", None)
+        self.lab = lab
         self.subnets: tuple[Subnet, ...] = open_subnets(lab, status, self.routed, self.folder)
-        tables = {guid: held for subnet in self.subnets for guid, held in subnet.tables.items()}
-        self.running: list[Routes] = [read_running(self.standing, self.routed.addresses, tables)]
+        for subnet in self.subnets:
+            subnet.check_entry(self._list_masters)
+        self.running: list[Routes] = [self._read_running()]
         self.state = LinkState(frozenset(), {}, frozenset())
         self.kept = read_kept(self.folder, self.routed.routes.digest)
         self.deferred: float | None = None
@@ -152,6 +106,35 @@ class Keeper:
                 subnet.written = declared
             subnet.file.write(self._make_table(subnet, repair.routes), subnet.content, subnet.written)
 
+    def _read_running(self) -> Routes:
+        tables = {guid: held for subnet in self.subnets for guid, held in subnet.tables.items()}
+        return read_running(self.standing, self.routed.addresses, tables)
+
+    def _list_masters(self) -> tuple[Access, ...]:
+        """List where each subnet is entered; nobody can say it while another command works on the lab."""
+        with contextlib.suppress(ArtifactError, SourceError):
+            return self.lab.verify(self.folder).accesses
+        return ()
+
+    def _check_entries(self, emit: Emit) -> bool:
+        """Tell of managers that were cut off from their subnet, and look anew at a subnet whose manager is back."""
+        turned = [subnet for subnet in self.subnets if subnet.check_entry(self._list_masters)]
+        if not turned:
+            return False
+        is_back = not all(subnet.is_cut_off for subnet in turned)
+        cut_off = self.list_cut_off()
+        emit(KeepEvent("returned" if is_back else "cut-off", down=name_links(self.standing.fabric, self.state.lost),
+                       why=", ".join(subnet.manager.subnet for subnet in turned), cut_off=cut_off))  # fmt: skip
+        if is_back:
+            self.running = [self._read_running()]
+            self.deferred = time.monotonic()  # what runs is to be held against what should, also where no link changed
+            self.act(emit, "change", self.deferred)
+        return True
+
+    def list_cut_off(self) -> tuple[str, ...]:
+        """Name the subnets whose manager is cut off from them."""
+        return tuple(subnet.manager.subnet for subnet in self.subnets if subnet.is_cut_off)
+
     def close(self) -> None:
         """Let go of everything."""
         for subnet in self.subnets:
@@ -159,7 +142,7 @@ class Keeper:
 
     def run(self, rules: KeepRules, emit: Emit) -> None:
         """Keep the lab until the time is over, nothing happens any more, or somebody ends it."""
-        begin = last = looked = time.monotonic()
+        begin = last = looked = entered = time.monotonic()
         self.act(emit, "start", begin)
         look_s = LOOK_S + LOOK_S_PER_SWITCH * len(self.standing.fabric.switch_node)
         while True:
@@ -168,7 +151,10 @@ class Keeper:
                 return
             self._check_running()
             since = self._gather()
-            if since is not None or self._is_due(now):
+            if now - entered >= ENTRY_S:
+                entered = now
+                last = time.monotonic() if self._check_entries(emit) else last
+            elif since is not None or self._is_due(now):
                 self.act(emit, "change", since or now)
                 last = time.monotonic()
             elif self._look_twice():
@@ -220,6 +206,11 @@ class Keeper:
 
     def act(self, emit: Emit, kind: KeepKind, since: float) -> None:
         """Look at what was told of, decide, and send what has to change."""
+        if kind != "start" and self._check_entries(emit):
+            return  # what was told of is looked at with all the rest, now or when the manager is back
+        if kind == "start" and len(self.list_cut_off()) == len(self.subnets):
+            emit(KeepEvent("start", cut_off=self.list_cut_off()))
+            return
         is_due, self.deferred = self.deferred is not None, None
         for subnet in self.subnets:
             subnet.look()
@@ -253,7 +244,7 @@ class Keeper:
 
     def _find_seen(self) -> NDArray[np.bool_]:
         """Mark the switches that can be asked; what the others hold is not known."""
-        reached = [guid for subnet in self.subnets for guid in subnet.watch.reached]
+        reached = [guid for subnet in self.subnets for guid in subnet.reached]
         ids = self.routed.addresses.node_id[self.standing.fabric.switch_node]
         return np.isin(ids, np.array(reached, dtype=ids.dtype))
 
@@ -273,6 +264,7 @@ class Keeper:
             stages=tuple(stage.words for stage in stages),
             proofs=(decision.proof, *(stage.proof for stage in stages)),
             seconds=seconds,
+            cut_off=self.list_cut_off(),
         )
 
     def _send(self, event: KeepEvent, decision: Decision, stages: tuple[Stage, ...]) -> KeepEvent:
@@ -363,4 +355,5 @@ def keep(place: Path, rules: KeepRules, *, emit: Emit, progress: Progress = sile
     finally:
         keeper.close()
     keeper.counts.wrong = len(keeper.state.wrong)
+    keeper.counts.cut_off = keeper.list_cut_off()
     return keeper.counts

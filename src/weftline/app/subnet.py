@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +16,7 @@ from weftline.drivers import DRIVERS
 from weftline.errors import CapabilityError
 from weftline.heal import Ground, LinkState, count_unlike, judge_links, list_blocks
 from weftline.kernels.column import NIL, U8
-from weftline.model.driver import Access, Watch
+from weftline.model.driver import Access, Driver, Watch
 from weftline.model.fabric import Fabric
 from weftline.model.intent import ForwardingTable
 from weftline.model.lab import Lab, LabStatus, Manager
@@ -36,10 +38,16 @@ Sweep = Literal["idle", "before", "after"]
 Sent = Literal["equal", "told", "differs", "gone"]
 
 
+NOTHING = LinkState(frozenset(), {}, frozenset())
+
+
 @dataclass(slots=True)
 class Subnet:
     """One subnet, and what is known of its manager."""
 
+    access: Access
+    enter: Callable[[Access], tuple[Watch, dict[int, U8]]]
+    """Reads the subnet anew from an access, with its tables by node id."""
     manager: Manager
     watch: Watch
     ground: Ground
@@ -63,6 +71,10 @@ class Subnet:
     since: float | None = None
     """When the first switch told of a change that is not looked at yet."""
     is_fresh: bool = False
+    is_cut_off: bool = False
+    """Whether the port of the manager is down, by which the subnet is entered: nobody sees it then."""
+    known: LinkState = NOTHING
+    """The links when they were judged last."""
     is_revived: bool = False
     """Whether the manager hung since this was asked last, and was started again."""
 
@@ -98,8 +110,37 @@ class Subnet:
         is_revived, self.is_revived = self.is_revived, False
         return is_revived
 
+    @property
+    def reached(self) -> Collection[int]:
+        """List the switches that can be asked."""
+        return () if self.is_cut_off else self.watch.reached
+
+    def check_entry(self, masters: Callable[[], Collection[Access]]) -> bool:
+        """Ask whether the port of the manager is up, or that of one that took over; says whether that changed.
+
+        Where it came back the subnet is read anew, and the manager told to sweep: it looks at its port now and then.
+        """
+        is_up = self.watch.is_entered()
+        if is_up and not self.is_cut_off:
+            return False
+        other = None if is_up else next((one for one in masters() if self._is_other(one)), None)
+        if not is_up and other is None:
+            was_cut_off, self.is_cut_off = self.is_cut_off, True
+            return not was_cut_off
+        self.watch.close()
+        self.access = other or self.access
+        self.watch, self.tables = self.enter(self.access)
+        self.is_cut_off, self.suspects, self.looked = False, set(), set()
+        self._reload()
+        return True
+
+    def _is_other(self, access: Access) -> bool:
+        return access.subnet == self.access.subnet and access.entry != self.access.entry
+
     def look(self) -> None:
         """Ask the switches that told of a change."""
+        if self.is_cut_off:
+            return
         suspects, self.suspects, self.since = self.suspects, set(), None
         if suspects:
             self.watch.look(suspects)
@@ -107,7 +148,7 @@ class Subnet:
 
     def look_twice(self) -> bool:
         """Ask what stands behind the ports of switches that were looked at, once the manager is quiet."""
-        if not self.looked or self.sweep != "idle":
+        if not self.looked or self.sweep != "idle" or self.is_cut_off:
             return False
         looked, self.looked = self.looked, set()
         is_new = self.watch.look(looked)
@@ -115,12 +156,16 @@ class Subnet:
 
     def look_everywhere(self) -> bool:
         """Ask every switch for every port and what stands behind it."""
+        if self.is_cut_off:
+            return False
         is_new = self.watch.look(None)
         return self.watch.check_ends(self.watch.reached) or is_new
 
     def judge(self) -> LinkState:
-        """Judge the links as they are known."""
-        return judge_links(self.ground, self.watch.links)
+        """Judge the links as they are known; those of a subnet that nobody sees stay as they were seen last."""
+        if not self.is_cut_off:
+            self.known = judge_links(self.ground, self.watch.links)
+        return self.known
 
     def write(self, table: ForwardingTable) -> None:
         """Exchange the file with tables, where it is another."""
@@ -148,6 +193,8 @@ class Subnet:
             ends += is_told and not kinds.isdisjoint({"up", "given-up"})
             if self.sweep == "idle" or (not is_told and self.sweep == "after"):
                 is_told = True
+                if not self.watch.is_entered():
+                    return "told"
                 if ends == MOST_SWEEPS or not self._reload():
                     return "differs" if self.is_running() else "gone"
             time.sleep(POLL_S)
@@ -172,7 +219,7 @@ class Subnet:
         self.sweep, self.heard = "before", time.monotonic()
 
     def _is_equal(self, standing: Standing, blocks: list[tuple[int, int]], wanted: Routes) -> bool:
-        asked = [block for block in blocks if block[0] in self.watch.reached]  # who is cut off carries nothing
+        asked = [block for block in blocks if block[0] in self.reached]  # who is cut off carries nothing
         held = list(zip(asked, self.watch.read_blocks(asked), strict=True))
         return count_unlike(standing, self.ground.addresses, wanted.group, held) == 0
 
@@ -199,25 +246,34 @@ def open_subnets(lab: Lab, status: LabStatus, routed: Routed, folder: Path) -> t
     driver, vendor = DRIVERS[lab.driver], VENDORS[lab.driver]
     if driver.watch is None or vendor.tables is None:
         raise CapabilityError("capability.no-watch", f"lab {lab.name} cannot be kept", "choose lab ibsim")
-    managers = lab.attend(folder)
+    managers, fabric = lab.attend(folder), routed.built.fabric
     found: list[Subnet] = []
     for access, manager in zip(status.accesses, managers, strict=True):
-        state = driver.read_state(access, False)  # noqa: FBT003  (a record of functions has no names)
+        watch, tables = _enter(driver, access)
         ground = _find_ground(routed, access)
         path = access.folder / vendor.tables.name
         found.append(
             Subnet(
+                access=access,
+                enter=partial(_enter, driver),
                 manager=manager,
-                watch=driver.watch(access, state),
+                watch=watch,
                 ground=ground,
-                plane=int(routed.built.fabric.port_plane[ground.within].max(initial=0)),
+                plane=int(fabric.port_plane[ground.within].max(initial=0)),
                 file=vendor.tables,
-                tables=dict(state.tables),
+                tables=tables,
                 content=path.read_bytes() if path.is_file() else b"",
-                patience_s=PATIENCE_S + PATIENCE_S_PER_NODE * len(state.nodes),
+                patience_s=PATIENCE_S + PATIENCE_S_PER_NODE * len(np.unique(fabric.port_node[ground.within])),
             )
         )
     return tuple(found)
+
+
+def _enter(driver: Driver, access: Access) -> tuple[Watch, dict[int, U8]]:
+    """Read a subnet and keep it in view."""
+    state = driver.read_state(access, False)  # noqa: FBT003  (a record of functions has no names)
+    assert driver.watch is not None  # noqa: S101  (the caller looked)
+    return driver.watch(access, state), dict(state.tables)
 
 
 def _find_ground(routed: Routed, access: Access) -> Ground:

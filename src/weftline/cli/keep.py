@@ -11,7 +11,7 @@ from weftline.cli.output import clean, make_console
 from weftline.errors import EXIT_CHANGE_FAILED, EXIT_DONE, EXIT_NO
 
 if TYPE_CHECKING:
-    from weftline.app.keep import Counts, KeepEvent
+    from weftline.app.keep_event import Counts, KeepEvent
 
 MAX_NAMED = 6
 OURS = ("notice", "recompute", "prove", "write")
@@ -38,13 +38,30 @@ def _print_line(view: Mapping[str, object]) -> None:
 
 def list_lines(event: KeepEvent) -> Iterator[str]:
     """Write what changed and what was done, then each wrong cable."""
+    if event.kind in {"cut-off", "returned"}:
+        yield _say_reach(event)
+        return
     words = [f"{word} {_name(names)}" for word, names in (("down", event.gone), ("back", event.back)) if names]
     if event.kind == "start":
         words = [f"kept; down {_name(event.down)}" if event.down else "kept; every cable is as declared"]
+        if event.cut_off:
+            nothing = f"the manager of {_name(event.cut_off)} is cut off, so nothing is known of the cables there"
+            words = [f"{words[0]}; {nothing}"] if event.proofs else [f"kept; {nothing}"]
+        if not event.proofs:
+            yield words[0]
+            return
     yield f"{', '.join(words) or 'looked again'}: {_say_done(event)}"
     yield f"  {_say_times(event)}"
     for wrong in event.wrong:
         yield f"  wrong cable, not used: {wrong}"
+
+
+def _say_reach(event: KeepEvent) -> str:
+    if event.kind == "cut-off":
+        return (
+            f"cut off: the port of the manager of {event.why} is down, so nobody sees its cables and no tables are sent"
+        )
+    return f"back: the manager of {event.why} is reached again, and everything is looked at anew"
 
 
 def _say_done(event: KeepEvent) -> str:
@@ -86,6 +103,9 @@ def show_counts(counts: Counts, *, as_json: bool, quiet: bool, no_color: bool) -
     elif not quiet:
         words = f"{counts.changes:,} changes, {counts.refused:,} refused, {counts.failed:,} failed"
         make_console(no_color=no_color).print(f"{words}, {counts.wrong:,} ports with a wrong cable")
+        if counts.cut_off:
+            words = f"the manager of {_name(counts.cut_off)} is cut off: what runs there is not kept"
+            make_console(no_color=no_color).print(words)
     if counts.failed:
         return EXIT_CHANGE_FAILED
-    return EXIT_NO if counts.refused or counts.wrong else EXIT_DONE
+    return EXIT_NO if counts.refused or counts.wrong or counts.cut_off else EXIT_DONE

@@ -10,7 +10,7 @@ import typer
 from weftline.cli.options import Json, NoColor, Place, Quiet
 
 if TYPE_CHECKING:
-    from weftline.app.keep import KeepEvent
+    from weftline.app.keep_event import KeepEvent
 
 LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-003/33~spine-01/3 or leaf-003/33.")]
 
@@ -66,8 +66,8 @@ def keep(
     no_color: NoColor = False,
 ) -> int:
     """Stay, and after each change of a cable send proved tables for what is left; Ctrl-C ends it."""
-    from weftline.app.keep import KeepRules
     from weftline.app.keep import keep as keep_place
+    from weftline.app.keep_event import KeepRules
     from weftline.cli.interrupt import hear_end
     from weftline.cli.keep import show_counts, show_event
     from weftline.cli.output import show_progress

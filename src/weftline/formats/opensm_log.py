@@ -12,7 +12,7 @@ from weftline.model.survey import LogFact, SurveyPart
 
 LogKind = Literal["given-up", "key-lost", "enforcement-cleared"]
 
-EventKind = Literal["link", "tables", "up", "given-up", "master", "standby"]
+EventKind = Literal["link", "tables", "up", "given-up", "master", "standby", "cut-off", "returned"]
 MAX_LISTED = 20
 MAX_LINE = 300
 UP = b"SUBNET UP"
@@ -34,7 +34,8 @@ _HEAD = re.compile(r"^\w{3} \d{2} \d{2}:\d{2}:\d{2} \d+ \[[0-9A-F]+\] 0x[0-9a-f]
 _EVENT = re.compile(
     rb"^\w{3} \d{2} (\d{2}):(\d{2}):(\d{2}) (\d{1,6}) \[[0-9A-F]+\] 0x[0-9a-f]+ -> (?:[^\n]*?)"
     rb"(num:128 [^\n]*from LID:(\d{1,5})|file tables configured on all switches|SUBNET UP"
-    rb"|No routing engine able to successfully configure switch tables|Entering (?:MASTER|STANDBY) state)",
+    rb"|No routing engine able to successfully configure switch tables|Entering (?:MASTER|STANDBY) state"
+    rb"|SM port is (?:down|up))",
     re.MULTILINE,
 )
 _KINDS: dict[bytes, EventKind] = {
@@ -43,12 +44,17 @@ _KINDS: dict[bytes, EventKind] = {
     GIVEN_UP: "given-up",
     b"Entering MASTER state": "master",
     b"Entering STANDBY state": "standby",
+    b"SM port is down": "cut-off",
+    b"SM port is up": "returned",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
-    """One thing that happened: a switch told of a change at its links, or a sweep came to a point."""
+    """One thing that happened: a switch told of a change at its links, or a sweep came to a point.
+
+    ``cut-off`` and ``returned`` are of the manager's own port.
+    """
 
     kind: EventKind
     second: float

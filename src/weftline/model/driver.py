@@ -140,6 +140,10 @@ class Watch(Protocol):
         """Ask again what stands behind the ports of some switches that are up; says whether something changed."""
         ...
 
+    def is_entered(self) -> bool:
+        """Say whether the port by which the subnet is entered is up; what was seen before may not be so otherwise."""
+        ...
+
     def read_blocks(self, blocks: Sequence[tuple[int, int]]) -> list[bytes | None]:
         """Read blocks of 64 addresses of forwarding tables by (node id, block); None where nobody answers."""
         ...

@@ -171,7 +171,7 @@ class EngineRun:
 Read = Callable[[Access], SubnetState]
 
 
-ManagerEventKind = Literal["link", "tables", "up", "given-up", "master", "standby", "revived"]
+ManagerEventKind = Literal["link", "tables", "up", "given-up", "master", "standby", "cut-off", "returned", "revived"]
 """``revived``: it had stopped answering, and was started again."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.app.keep import Counts, KeepEvent
+from weftline.app.keep_event import Counts, KeepEvent
 
 
 def view_event(event: KeepEvent) -> dict[str, object]:
@@ -26,6 +26,7 @@ def view_event(event: KeepEvent) -> dict[str, object]:
         "ours": round(event.ours, 4),
         "why": event.why,
         "told_more": event.is_told_more,
+        "cut_off": list(event.cut_off),
     }
 
 
@@ -37,4 +38,5 @@ def view_counts(counts: Counts) -> dict[str, object]:
         "refused": counts.refused,
         "failed": counts.failed,
         "wrong": counts.wrong,
+        "cut_off": list(counts.cut_off),
     }

@@ -91,6 +91,7 @@ class LinkWatch:
         self.near: dict[int, dict[int, int]] = {}
         """The switch behind each port of each switch, for the ways."""
         self.root = b"", 0
+        self.entry = state.endpoints.get(access.entry, (0, 1))[1]
         for place, (node, number) in state.links.items():
             far = FarEnd(node, number, ids.get((node, number), node), is_active=_is_active(state, place))
             if place[0] in self.ports:
@@ -100,6 +101,11 @@ class LinkWatch:
         self.ways = self._find_ways(set(), set())
         self.asked: Collection[int] = frozenset()
         """Switches that the last look asked."""
+
+    def is_entered(self) -> bool:
+        """Say whether the port by which the subnet is entered is up."""
+        (data,) = self.asker.ask([(probe.PORT_INFO, self.entry, b"")])
+        return data is not None and probe.is_up(data)
 
     def _set(self, place: Place, far: FarEnd) -> None:
         self.links[place] = far

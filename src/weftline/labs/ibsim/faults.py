@@ -68,13 +68,14 @@ def heal(folder: Path) -> tuple[LabFault, ...]:
     """Take every fault out, the last one first, and wait until the managers are through with it."""
     with holding.held(folder):
         note = state.read(folder)
-        marks = settling.mark(folder)
+        told = {subnet for fault in note.faults if fault.kind != "degrade" for subnet, _ in fault.undo}
+        marks = settling.mark(folder, told)
         for fault in reversed(note.faults):
             for subnet, command in fault.undo:
                 with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
                     simulator.tell(folder / subnet, command)
         state.write(folder, note.model_copy(update={"faults": ()}))
-        if any(fault.undo and fault.kind != "degrade" for fault in note.faults):
+        if marks:
             settling.settle_after(folder, marks, SETTLE_S)
         restarted = seats.restart(folder)  # a manager that is replaced in the middle of a sweep leaves it undone
         if restarted:

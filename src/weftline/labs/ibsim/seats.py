@@ -184,5 +184,5 @@ def _is_master(path: Path) -> bool:
         events = list_events(path.read_bytes())
     except OSError:
         return False
-    kinds = [event.kind for event in events if event.kind in {"master", "standby"}]
+    kinds = [event.kind for event in events if event.kind in {"master", "standby", "cut-off"}]
     return bool(kinds) and kinds[-1] == "master"
