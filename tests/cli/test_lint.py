@@ -124,3 +124,47 @@ def test_a_kernel_that_keeps_half_of_its_ways(tmp_path: Path) -> None:
 def test_what_lint_is_asked_wrongly(file: Path) -> None:
     refused(run("lint", file, "--dscp", "64", "--json"), 64, "usage.dscp")
     refused(run("lint", file, "--fail-on", "critical", "--json"), 64, "usage.severity")
+
+
+OPTIONS = """\
+m_key 0x1234
+m_key_protection_level 2
+sm_key 5
+sa_key 6
+partition_config_file /etc/opensm/partitions.conf
+"""
+
+
+def test_a_folder_without_the_partition_file_that_its_options_name(file: Path, root: Path) -> None:
+    """OpenSM then makes every port a full member of one partition, and its log ends with SUBNET UP."""
+    options = file.parent / "opensm.conf"
+    options.write_text(OPTIONS, encoding="utf-8")
+    assert run("lint", file.parent).status == 0
+    file.unlink()
+    ran = run("lint", file.parent, "--fabric", root / "examples" / "two-tenants.yaml", "--predict", "--sm", "0x1")
+    assert ran.status == 2
+    assert "error: partition.no-file [TEN-01, TEN-02]" in ran.out
+    assert ran.out.startswith("OpenSM finds no partition file: every port becomes a full member")
+    assert "host-0001/nic1: 0xffff" in ran.out
+    assert f"{options}:5:1" in ran.out
+    alone = run("lint", options)
+    assert alone.status == 0
+    assert "Without one every port would be a full member" in alone.out
+
+
+def test_each_folder_is_that_of_a_manager(file: Path) -> None:
+    """A file that is in order in one folder says nothing of the other."""
+    for name, text in (("one", GOOD), ("two", GOOD + "broken\n")):
+        folder = file.parent / name
+        folder.mkdir()
+        (folder / "opensm.conf").write_text(OPTIONS, encoding="utf-8")
+        (folder / "partitions.conf").write_text(text, encoding="utf-8")
+    file.unlink()
+    ran = run("lint", file.parent)
+    assert ran.status == 2
+    assert f"{file.parent / 'one'}: OpenSM takes the file" in ran.out
+    assert f"{file.parent / 'two'}: OpenSM gives the file up" in ran.out
+    (file.parent / "two" / "partitions.conf").write_text(GOOD, encoding="utf-8")
+    assert run("lint", file.parent).status == 0
+    (file.parent / "two" / "partitions.conf").unlink()
+    assert "partition.no-file" in run("lint", file.parent).out

@@ -106,7 +106,7 @@ def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent
         configured = VENDORS[vendor].configured
         devices += () if configured is None else configured(files)
     progress("judging", None)
-    linted = lint_manager.lint_manager(of_manager, known.fabric, known.manager, progress) if of_manager else None
+    linted = _lint_manager(of_manager, places, known, progress) if of_manager else None
     result = judge(merge_devices(devices), known.dscps)
     findings = (*(() if linted is None else linted.findings), *result.findings)
     ordered = tuple(sorted(findings, key=lambda item: SEVERITIES.index(item.severity)))
@@ -116,6 +116,13 @@ def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent
         result, places=tuple(places), files=tuple(forms), findings=ordered, manager=linted,
         unjudged=(*result.unjudged, *unknown),
     )  # fmt: skip
+
+
+def _lint_manager(
+    files: list[tuple[str, bytes]], places: Sequence[Path], known: LintOptions, progress: Progress
+) -> Linted:
+    given = {str(path) for path in [*places, *([known.options] if known.options else [])] if not is_folder(path)}
+    return lint_manager.lint_manager(files, given, known.fabric, known.manager, progress)
 
 
 def judge(devices: Sequence[ObservedDevice], dscps: frozenset[int] | None) -> LintedPlace:

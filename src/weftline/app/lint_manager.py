@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from weftline.adopt import build_fabric, read_survey
 from weftline.app.check import problems_error
@@ -24,17 +24,40 @@ FORMS = ("partitions", "opensm-conf")
 
 
 def lint_manager(
-    files: Sequence[tuple[str, bytes]], fabric: Path | None, manager: str | None, progress: Progress = silent
+    files: Sequence[tuple[str, bytes]],
+    given: Collection[str],
+    fabric: Path | None,
+    manager: str | None,
+    progress: Progress = silent,
 ) -> Linted:
-    """Judge a partition file and options, against a dump or a declaration of the fabric where one is given.
+    """Judge partition files and options, against a dump or a declaration of the fabric where one is given.
+
+    ``given`` are the files that were named one by one; the others are all that is in their folder, and each folder is
+    that of one manager: a file that its options name and that is not there is a finding.
 
     Raises:
         UsageError: ``usage.guid`` when the manager is no GUID.
     """
     guid = _read_guid(manager)
-    survey = read_survey(files)
     known = LintInput(None, None) if fabric is None else _read_fabric(fabric, progress)
-    source = replace(known, partitions=_find_partitions(survey), options=_find_options(survey), manager=guid)
+    known = replace(known, manager=guid)
+    alone = [item for item in files if item[0] in given]
+    folders: dict[str, list[tuple[str, bytes]]] = {}
+    for name, data in files:
+        if name not in given:
+            folders.setdefault(str(Path(name).parent), []).append((name, data))
+    linted = [(folder, _lint_one([*alone, *own], known, has_all=True)) for folder, own in folders.items()]
+    linted = linted or [("", _lint_one(alone, known, has_all=False))]
+    if len(linted) == 1:
+        return linted[0][1]
+    findings = tuple(dict.fromkeys(finding for _, one in linted for finding in one.findings))
+    return Linted(findings, "\n".join(f"{folder}: {one.outcome}" for folder, one in linted), None)
+
+
+def _lint_one(files: Sequence[tuple[str, bytes]], known: LintInput, *, has_all: bool) -> Linted:
+    survey = read_survey(files)
+    options = _find_options(survey)
+    source = replace(known, partitions=_find_partitions(survey, options), options=options, has_all=has_all)
     return next(vendor.lint for vendor in VENDORS.values() if vendor.lint is not None)(source)
 
 
@@ -50,8 +73,11 @@ def _read_guid(text: str | None) -> int:
     return guid
 
 
-def _find_partitions(survey: Survey) -> PartitionFile | None:
-    return next((part.partitions for part in survey.parts if part.partitions is not None), None)
+def _find_partitions(survey: Survey, options: tuple[OptionFact, ...] | None) -> PartitionFile | None:
+    """Find the partition file, of several the one whose name stands in an option."""
+    found = [part.partitions for part in survey.parts if part.partitions is not None]
+    named = {PurePosixPath(option.value).name for option in options or () if "/" in option.value}
+    return next((one for one in found if Path(one.file).name in named), next(iter(found), None))
 
 
 def _find_options(survey: Survey) -> tuple[OptionFact, ...] | None:
