@@ -68,8 +68,8 @@ def heal(folder: Path) -> tuple[LabFault, ...]:
     """Take every fault out, the last one first, and wait until the managers are through with it."""
     with holding.held(folder):
         note = state.read(folder)
-        told = {subnet for fault in note.faults if fault.kind != "degrade" for subnet, _ in fault.undo}
-        marks = settling.mark(folder, told)
+        undone = [undo for fault in note.faults if fault.kind != "degrade" for undo in fault.undo]
+        marks = settling.mark(folder, {subnet for subnet, _ in undone})
         for fault in reversed(note.faults):
             for subnet, command in fault.undo:
                 with contextlib.suppress(EnactError):  # a fault that was put in by half has nothing to undo there
@@ -77,10 +77,12 @@ def heal(folder: Path) -> tuple[LabFault, ...]:
         state.write(folder, note.model_copy(update={"faults": ()}))
         if marks:
             settling.settle_after(folder, marks, SETTLE_S)
+        unseen = seats.stop_unseen(folder, undone)
         restarted = seats.restart(folder)  # a manager that is replaced in the middle of a sweep leaves it undone
         if restarted:
             settling.settle(folder, SETTLE_S)
-    return (*(LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults), *restarted)
+    found = (LabFault(fault.kind, fault.subject, fault.undo) for fault in note.faults)
+    return (*found, *(fault for fault in restarted if fault.subject not in unseen))
 
 
 def _plan(design: LabDesign, injection: Injection) -> Steps:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from weftline.errors import CapabilityError, EnactError
 from weftline.formats import opensm_log
 from weftline.formats.opensm_log import list_events
 from weftline.labs import holding, processes
-from weftline.labs.ibsim import opensm, state, waiting
+from weftline.labs.ibsim import opensm, simulator, state, waiting
 from weftline.labs.ibsim.state import ProcessRecord, SeatRecord, State, SubnetRecord
 from weftline.labs.ibsim.topology import Part, name_place
 from weftline.model.lab import LabDesign, LabFault, LabProcess, Takeover
@@ -21,6 +21,7 @@ FILE = "managers"
 PORTS = "guid2lid"
 """A line for each port that has an address."""
 STANDBY = "standby"
+_NAME = re.compile(r'"([^"]+)"')
 _LINE = re.compile(rb"^(0x[0-9a-f]{16}) (\d{1,2}) ", re.MULTILINE)
 TAKEOVER_S = 60.0
 HANDOVER_S = 5.0
@@ -117,8 +118,38 @@ def restart(folder: Path, *, alone_too: bool = False) -> tuple[LabFault, ...]:
             others = tuple(p for p in note.processes if (p.subnet, p.name) != (kept.subnet, kept.name))
             note = note.model_copy(update={"processes": (*others, kept)})
             state.write(folder, note)
-            faults.append(LabFault("break", f"manager {seat.program} of {record.name}", ()))
+            faults.append(LabFault("break", _say(record, seat), ()))
     return tuple(faults)
+
+
+def stop_unseen(folder: Path, commands: Collection[tuple[str, str]]) -> frozenset[str]:
+    """Stop managers whose link was taken out and put back, where there are others; ``restart`` starts them again.
+
+    ibsim forgets of a port that was down that a manager runs there, so that the others would never see it.
+    """
+    note, key = state.read(folder), holding.key_of(folder)
+    stopped: set[str] = set()
+    for record in note.subnets:
+        names = [set(_NAME.findall(command)) for subnet, command in commands if subnet == record.name]
+        for seat in list_running(note, record) if len(record.seats) > 1 else ():
+            ends = {seat.host, _find_leaf(folder / record.name, seat.host)}
+            if any(ends & named for named in names):
+                (one,) = (p for p in note.processes if (p.subnet, p.name) == (record.name, seat.program))
+                process = LabProcess(one.name, one.subnet, one.pid, one.started, is_running=True)
+                processes.stop(key, [process])
+                stopped.add(_say(record, seat))
+    return frozenset(stopped)
+
+
+def _say(record: SubnetRecord, seat: SeatRecord) -> str:
+    return f"manager {seat.program} of {record.name}"
+
+
+def _find_leaf(place: Path, host: str) -> str:
+    """Find the switch at which an adapter hangs, as the simulator calls it."""
+    text = (place / simulator.TOPOLOGY).read_text(encoding="utf-8", errors="replace")
+    found = re.search(rf'^Ca\t\d+ "{re.escape(host)}".*\n\[\d+\]"([^"]+)"', text, flags=re.MULTILINE)
+    return found[1] if found else ""
 
 
 def _start_again(folder: Path, key: str, record: SubnetRecord, seat: SeatRecord) -> LabProcess:
