@@ -196,3 +196,31 @@ def test_without_a_plan_the_declaration_is_the_plan(tmp_path: Path) -> None:
     assert len(crossed) == 1
     assert "host-0008" in crossed[0]
     assert "host-0012" in crossed[0]
+
+
+def test_a_file_that_is_not_what_its_name_says_is_a_finding(tmp_path: Path) -> None:
+    place = copy(tmp_path, "ibnetdiscover.txt")
+    (place / "ibdiagnet2.fdbs").write_bytes(os.urandom(5000))
+    (place / "iblinkinfo.txt").write_bytes(b"")
+    (place / "opensm.log").write_text("cannot open /var/log/opensm.log\n", encoding="utf-8")
+    (place / "notes").write_text("call the vendor\n", encoding="utf-8")
+    document = hold(run("audit-fabric", place, "--json", "--out", tmp_path / "out").document, "audit")
+    assert document["verdicts"]["files"] == "bad"
+    found = [f for topic in document["topics"] for f in topic["findings"] if f["rule"].startswith("files.")]
+    named = {f["subject"]: f["message"] for f in found if f["rule"] == "files.not-as-named"}
+    assert named.keys() == {"ibdiagnet2.fdbs", "iblinkinfo.txt", "opensm.log"}
+    assert "it is binary" in named["ibdiagnet2.fdbs"]
+    assert "it is empty" in named["iblinkinfo.txt"]
+    assert [f["subject"] for f in found if f["rule"] == "files.not-known"] == ["notes"]
+
+
+@pytest.mark.parametrize("name", ["a.bin", "ibdiagnet2.db_csv", "ibdiagnet2.pm"])
+def test_a_folder_of_which_nothing_could_be_read_is_bad(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "noise"
+    place.mkdir()
+    (place / name).write_bytes(os.urandom(5000))
+    ran = run("audit-fabric", place, "--json", "--out", tmp_path / "out")
+    assert ran.status == 2
+    document = hold(ran.document, "audit")
+    assert document["verdicts"]["files"] == "bad"
+    assert "files.nothing-read" in {f["rule"] for topic in document["topics"] for f in topic["findings"]}

@@ -5,6 +5,7 @@ from weftline.adopt.build import build_fabric
 from weftline.adopt.compare import compare
 from weftline.adopt.forms import FORMS, Form, find_form, recognise
 from weftline.adopt.match import match_nodes
+from weftline.adopt.named import find_promised
 from weftline.adopt.plan import hold_plan
 from weftline.adopt.read import read_discovery
 from weftline.adopt.running import place_states
@@ -22,6 +23,7 @@ __all__ = [
     "expand_topology",
     "find_adaptive",
     "find_form",
+    "find_promised",
     "hold_plan",
     "match_nodes",
     "place_states",

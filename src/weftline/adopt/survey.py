@@ -11,6 +11,7 @@ from weftline.adopt.disagree import compare_sources
 from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.identify import identify, make_directory
 from weftline.errors import Place, Problem
+from weftline.formats.text import CONTROL
 from weftline.model.discovery import Discovery, NodeRecord
 from weftline.model.survey import Source, Survey, SurveyPart
 
@@ -73,7 +74,8 @@ def _read_file(file: str, data: bytes) -> tuple[Source, SurveyPart]:
     digest = hashlib.sha256(data).hexdigest()
     form = recognise(file, data[:HEAD_BYTES])
     if form is None:
-        return Source(file, "", digest), SurveyPart()
+        is_binary = CONTROL.search(data[:HEAD_BYTES]) is not None
+        return Source(file, "", digest, nature="binary" if is_binary else "text" if data else "empty"), SurveyPart()
     if len(data) > MAX_FILE:
         message = f"the file has {len(data):,} bytes; at most {MAX_FILE:,} are read"
         problem = Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))

@@ -15,7 +15,7 @@ MAX_BROKEN = 1_000
 """Broken lines after which a dump is given up."""
 SHOWN_PER_CODE = 100
 """Problems of one code that are listed; the rest are counted."""
-_CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+CONTROL = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def read_lines(data: bytes, file: str, limit: int, max_lines: int = 0) -> list[s
     if data.count(b"\n") > max_lines:
         message = f"the file has more than {max_lines:,} lines"
         return Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
-    control = _CONTROL.search(data)
+    control = CONTROL.search(data)
     if control:
         line = data.count(b"\n", 0, control.start()) + 1
         column = control.start() - data.rfind(b"\n", 0, control.start())

@@ -24,6 +24,8 @@ class Source:
     digest: str
     """SHA-256 of the bytes; of a file that nobody knows, of those that were looked at."""
     data: bytes = field(default=b"", repr=False)
+    nature: Literal["", "empty", "binary", "text"] = ""
+    """Of a file that nobody knows, what its first bytes are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,11 @@ def test_controls_that_rules_name_exist(adoption: Adoption) -> None:
 
 def test_files_that_nobody_knows() -> None:
     topic = files.judge(given(form=""))
+    assert rules(topic) == ["files.nothing-read", "files.not-known"]
+    assert topic.verdict == "bad"
+    one = given(form="ibnetdiscover")
+    strange = replace(one, survey=replace(one.survey, sources=(*one.survey.sources, Source("notes", "", "0"))))
+    topic = files.judge(strange)
     assert rules(topic) == ["files.not-known"]
     assert topic.verdict == "good"
 
