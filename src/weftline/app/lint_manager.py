@@ -48,9 +48,10 @@ def lint_manager(
             folders.setdefault(str(Path(name).parent), []).append((name, data))
     linted = [(folder, _lint_one([*alone, *own], known, has_all=True)) for folder, own in folders.items()]
     linted = linted or [("", _lint_one(alone, known, has_all=False))]
-    if len(linted) == 1:
-        return linted[0][1]
     findings = tuple(dict.fromkeys(finding for _, one in linted for finding in one.findings))
+    first = linted[0][1]
+    if all((one.outcome, one.predicted) == (first.outcome, first.predicted) for _, one in linted):
+        return Linted(findings, first.outcome, first.predicted)
     return Linted(findings, "\n".join(f"{folder}: {one.outcome}" for folder, one in linted), None)
 
 
