@@ -1,33 +1,56 @@
-"""Losslessness, proved on the files of both ends of every link and not on what was meant."""
+"""What only files can show of a fabric that may lose packets: that it does not, and cannot deadlock in any failure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from weftline.app.build import Built
+from weftline.kernels.column import NIL
 from weftline.lint.merging import merge_devices
 from weftline.model.artifact import ArtifactSet
+from weftline.model.fabric import Fabric
 from weftline.model.lossless import LosslessSource
 from weftline.model.observed import ObservedDevice
 from weftline.model.proof import Proof, ProofReport, Verdict
-from weftline.prove.lossless import CLAIM, prove_lossless
+from weftline.prove import failures, lossless
+from weftline.prove.failures import RoutingGraph, prove_failures
+from weftline.prove.lossless import prove_lossless
 from weftline.vendors import VENDORS
 
 
 def judge_lossless(built: Built, artifacts: ArtifactSet) -> tuple[Proof, ...]:
-    """Prove it on rendered files; none where links of the technology cannot lose.
+    """Prove both claims on rendered files; none where links of the technology cannot lose.
 
-    A class that loses packets is a refusal, whatever the claims ask for.
+    What is refuted is a refusal, whatever the claims ask for.
     """
     design = built.checked.technology.design
     if design.lossless is None:
         return ()
     demand = design.lossless(built.checked.design, built.fabric)
     devices = {device.name: device for device in read_devices(artifacts, design.list_vendors(built.checked.design))}
-    is_asked = CLAIM in built.checked.design.spec.claims.required
-    proof = prove_lossless(LosslessSource(devices, demand, artifacts.of), required=is_asked)
-    return (replace(proof, required=is_asked or proof.verdict is Verdict.REFUTED),)
+    required = built.checked.design.spec.claims.required
+    source = LosslessSource(devices, demand, artifacts.of)
+    proofs = (
+        prove_lossless(source, required=lossless.CLAIM in required),
+        prove_failures(_make_graph(built.fabric, artifacts.of), devices, required=failures.CLAIM in required),
+    )
+    return tuple(replace(one, required=one.required or one.verdict is Verdict.REFUTED) for one in proofs)
+
+
+def _make_graph(fabric: Fabric, of: str) -> RoutingGraph:
+    """Make the graph of switches, parallel links counted once."""
+    row = fabric.switch_row[fabric.port_node]
+    peer = fabric.port_peer
+    far = np.where(peer == NIL, NIL, row[peer])
+    between = (row != NIL) & (far != NIL)
+    pairs = np.unique(np.stack((row[between], far[between]), axis=1), axis=0).astype(np.int32)
+    met = fabric.port_peer[fabric.endpoint_port]
+    origins = np.unique(row[met[met != NIL]])
+    names = tuple(fabric.node_name[int(node)] for node in fabric.switch_node)
+    return RoutingGraph(names, pairs, origins[origins != NIL].astype(np.int32), of)
 
 
 def read_devices(artifacts: ArtifactSet, vendors: Sequence[str]) -> tuple[ObservedDevice, ...]:
@@ -42,5 +65,6 @@ def read_devices(artifacts: ArtifactSet, vendors: Sequence[str]) -> tuple[Observ
 
 def put_lossless(report: ProofReport, proofs: tuple[Proof, ...]) -> ProofReport:
     """Put proofs of losslessness in the place of those that a report holds."""
-    kept = tuple(proof for proof in report.proofs if proof.claim != CLAIM or not proofs)
+    claims = {proof.claim for proof in proofs}
+    kept = tuple(proof for proof in report.proofs if proof.claim not in claims)
     return replace(report, proofs=(*kept, *proofs))
