@@ -130,7 +130,7 @@ def test_break_and_heal(lab: Place) -> None:
     assert lab.lab("break", link).status == 0
     wait_for(lambda: "opensm" in lab.running and lab.lab("verify").status == 5)
     ran = lab.lab("verify", "--json")
-    assert ran.document["faults"] == [{"kind": "break", "subject": link}]
+    assert ran.document["faults"] == [{"kind": "break", "subject": link, "outage": None}]
     kinds = {one["kind"]: one["subject"] for one in lab.differences(ran)}
     assert kinds["node"] == "host-0005/nic2"
     assert kinds["link"] == "host-0005/nic2~leaf-004/1"
@@ -369,3 +369,22 @@ def test_the_manager_is_cut_off_and_back(lab: Place, subject: str, is_noticed: b
     assert lab.lab("heal").status == 0
     ran = lab.lab("verify")
     assert ran.status == 0, ran.out
+
+
+def test_a_heal_that_was_killed_before_it_took_the_note_off(lab: Place) -> None:
+    assert lab.lab("break", "leaf-004/1").status == 0
+    assert "may be healed" not in lab.lab("verify").out
+    folder = lab_folder(lab.path)
+    note = (folder / state.FILE).read_bytes()
+    assert lab.lab("heal").status == 0
+    (folder / state.FILE).write_bytes(note)
+    ran = lab.lab("verify")
+    assert ran.status == 0
+    assert "break leaf-004/1 (may be healed" in " ".join(ran.out.split())
+    assert hold(lab.lab("verify", "--json").document, "lab")["maybe_healed"] == [
+        {"kind": "break", "subject": "leaf-004/1", "outage": None}
+    ]
+    assert lab.lab("heal").status == 0
+    ran = lab.lab("verify")
+    assert ran.status == 0
+    assert "faults" not in ran.out

@@ -70,6 +70,16 @@ class Looked:
         """Whether everything runs as it is rendered."""
         return self.status is not None and not self.drift and all(readback.is_equal for readback in self.readbacks)
 
+    @property
+    def maybe_healed(self) -> tuple[LabFault, ...]:
+        """List faults that are noted and that nothing shows: a heal that was killed took them out and not off the list.
+
+        Where every cable was read back as declared none is broken or exchanged; counters are not read back.
+        """
+        if self.status is None or not self.is_equal or self.differs_by or self.lab.read_back is not None:
+            return ()
+        return tuple(fault for fault in self.status.faults if fault.kind in {"break", "miscable"} and fault.undo)
+
 
 def bring_up(place: Path, name: str | None = None, progress: Progress = silent) -> Looked:
     """Prove, render, start and read back; nothing is started where a required claim is not proved.

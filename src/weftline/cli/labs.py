@@ -47,6 +47,11 @@ def _find_status(looked: Looked) -> int:
     return EXIT_NO if looked.differs_by or not looked.proved.report.is_accepted else EXIT_DONE
 
 
+def _name_fault(looked: Looked, fault: LabFault) -> str:
+    healed = " (may be healed, since every cable is as declared: weftline lab heal takes the note off)"
+    return f"{fault.kind} {fault.subject}{healed if fault in looked.maybe_healed else ''}"
+
+
 def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -> int:
     """Print what runs, what was compared and every difference."""
     from weftline.app.views.lab import view_looked
@@ -68,7 +73,7 @@ def show_looked(looked: Looked, *, as_json: bool, quiet: bool, no_color: bool) -
         rows["programs"] = list_programs(looked.status.processes)
         rows["seconds"] = ", ".join(f"{name} {value:.2f}" for name, value in looked.seconds.items())
     if looked.status.faults:
-        rows["faults"] = ", ".join(f"{fault.kind} {fault.subject}" for fault in looked.status.faults)
+        rows["faults"] = ", ".join(_name_fault(looked, fault) for fault in looked.status.faults)
     print_rows(console, rows)
     for line in _list_findings(looked):
         console.print(clean(line))

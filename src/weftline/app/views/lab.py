@@ -25,6 +25,7 @@ def view_looked(looked: Looked) -> dict[str, object]:
         "folder": None if status is None else str(status.folder),
         "processes": [] if status is None else [view_process(process) for process in status.processes],
         "faults": [] if status is None else [view_fault(fault) for fault in status.faults],
+        "maybe_healed": [view_fault(fault) for fault in looked.maybe_healed],
         "subnets": [view_readback(readback) for readback in looked.readbacks],
         "problems": [view_problem(problem) for problem in (*looked.drift, *(status.problems if status else ()))],
         "seconds": {name: round(value, 3) for name, value in looked.seconds.items()},
