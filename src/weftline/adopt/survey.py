@@ -18,6 +18,13 @@ from weftline.model.survey import Source, Survey, SurveyPart
 MAX_FILE = 256 * 2**20
 """Bytes of one file; tables of 11,664 hosts and 1,620 switches take 227 MB."""
 MAX_FILES = 10_000
+ONE_SUBNET = "give one dump of one subnet"
+LARGE = {
+    "lft": "dump_fts -n leaves the names out, a fifth of the size: 1,600 switches and 13,000 addresses take 230 MB; or "
+    "cut the file before lines that begin with Unicast lids, some switches to a file",
+    "opensm-log": "give the end of it: tail -c 200M opensm.log > opensm-end.log",
+}
+"""What to do about a file that is too large, by its form."""
 EXACTNESS = (
     "ibnetdiscover",
     "ibdiagnet-csv",
@@ -77,8 +84,8 @@ def _read_file(file: str, data: bytes) -> tuple[Source, SurveyPart]:
         is_binary = CONTROL.search(data[:HEAD_BYTES]) is not None
         return Source(file, "", digest, nature="binary" if is_binary else "text" if data else "empty"), SurveyPart()
     if len(data) > MAX_FILE:
-        message = f"the file has {len(data):,} bytes; at most {MAX_FILE:,} are read"
-        problem = Problem("artifact.dump-too-large", message, "give one dump of one subnet", Place(file))
+        message = f"{file} has more than {MAX_FILE / 2**20:,.0f} MiB, so it was not read"
+        problem = Problem("artifact.dump-too-large", message, LARGE.get(form.name, ONE_SUBNET), Place(file))
         return Source(file, form.name, digest), SurveyPart(problems=(problem,))
     if form.parse is None:
         return Source(file, form.name, digest, data if form.is_read else b""), SurveyPart()

@@ -133,7 +133,9 @@ def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:
         room -= len(data)
         if room < 0:
             message = f"the files of {place} have more than {MAX_TOTAL_BYTES // 2**20:,} MiB together"
-            raise ArtifactError("artifact.too-large", message, "give the dumps of one subnet", Place(str(place)))
+            largest = max([*files, (str(path.relative_to(place)), data)], key=lambda item: len(item[1]))
+            hint = f"give the dumps of one subnet; the largest is {largest[0]}, with {len(largest[1]) // 2**20:,} MiB"
+            raise ArtifactError("artifact.too-large", message, hint, Place(str(place)))
         files.append((str(path.relative_to(place)), data))
     return files
 

@@ -217,10 +217,9 @@ def parse(data: bytes, file: str) -> LftDump | tuple[Problem, ...]:
     256 MiB are read. Returns problems alone when there is no table.
     """
     if len(data) > MAX_BYTES:
-        message = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
-        return (
-            Problem("artifact.dump-too-large", message, "give one subnet, without names (dump_fts -n)", Place(file)),
-        )
+        message = f"{file} has more than {MAX_BYTES / 2**20:,.0f} MiB, so it was not read"
+        hint = "give one subnet, without names (dump_fts -n), or some switches to a file"
+        return (Problem("artifact.dump-too-large", message, hint, Place(file)),)
     zero = data.find(b"\0")
     if zero >= 0:
         place = Place(file, data.count(b"\n", 0, zero) + 1, zero - data.rfind(b"\n", 0, zero))

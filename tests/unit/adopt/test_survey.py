@@ -58,6 +58,8 @@ def test_a_file_too_large_is_refused_and_the_others_are_read(monkeypatch: pytest
     assert [(problem.code, problem.where and problem.where.file) for problem in survey.problems] == [
         ("artifact.dump-too-large", "big.txt"),
     ]  # fmt: skip
+    assert survey.problems[0].message.startswith("big.txt has more than ")
+    assert "dump_fts -n" in survey.problems[0].hint
     assert survey.sources[0].data == b""
     assert survey.discovery_file == "z.txt"
 

@@ -72,3 +72,4 @@ def test_files_together_have_room_and_what_is_too_large_is_refused(
     with pytest.raises(app.ArtifactError) as refusal:
         app.audit(tmp_path, None)
     assert refusal.value.code == "artifact.too-large"
+    assert "the largest is a" in refusal.value.hint
