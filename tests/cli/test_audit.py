@@ -224,3 +224,27 @@ def test_a_folder_of_which_nothing_could_be_read_is_bad(name: str, tmp_path: Pat
     document = hold(ran.document, "audit")
     assert document["verdicts"]["files"] == "bad"
     assert "files.nothing-read" in {f["rule"] for topic in document["topics"] for f in topic["findings"]}
+
+
+PLAN = """\
+SW4 leaf1
+  P1 -> HCA host1 P1
+  P3 -> SW4 spine1 P1
+
+SW4 leaf2
+  P1 -> HCA host2 P1
+  P3 -> SW4 spine1 P2
+"""
+
+
+def test_a_plan_of_systems_alone_is_taken_as_the_topology(tmp_path: Path) -> None:
+    place = tmp_path / "plan"
+    place.mkdir()
+    (place / "hall.topo").write_text(PLAN, encoding="utf-8")
+    document = hold(run("audit-fabric", place, "--json", "--out", tmp_path / "out").document, "audit")
+    fabric = next(topic for topic in document["topics"] if topic["key"] == "fabric")
+    assert "as planned, not as discovered" in fabric["summary"]
+    assert any("Is it built as hall.topo plans it?" in one["question"] for one in fabric["unjudged"])
+    assert document["fabric"] is not None
+    assert document["verdicts"]["cabling"] == "unknown"
+    assert document["verdicts"]["deadlock"] == "unknown"

@@ -20,6 +20,7 @@ from tests.tables import ring
 from weftline.adopt import build_fabric, place_states, read_discovery
 from weftline.app import engines
 from weftline.app.adopt import choose_routes
+from weftline.app.audit import audit
 from weftline.app.ibnl import read_systems
 from weftline.drivers import DRIVERS
 from weftline.formats.eui import format_guid
@@ -195,3 +196,21 @@ def test_the_loop_of_the_demo_is_told_to_a_user(corpus: Path, tmp_path: Path) ->
         deadlock = one.find("deadlock")
         assert deadlock is not None
         assert deadlock.verdict is Verdict.PROVED
+
+
+def test_the_loop_of_the_demo_is_found_by_the_audit(corpus: Path, tmp_path: Path) -> None:
+    """The plan alone is given; what OpenSM's engines would make of it is run and proved."""
+    plan = tmp_path / "credit-loops.topo"
+    plan.write_bytes((corpus / "infiniband" / DEMO).read_bytes())
+    audited = audit(plan, None, engines="minhop,updn")
+    fabric = next(topic for topic in audited.topics if topic.key == "fabric")
+    assert fabric.summary.startswith("as planned, not as discovered")
+    minhop, updn = audited.engines
+    assert minhop.between_endpoints is not None
+    assert minhop.between_endpoints.verdict is Verdict.REFUTED
+    assert minhop.between_endpoints.witness is not None
+    assert audited.source.adoption is not None
+    hold_cycle(audited.source.adoption.fabric, minhop.between_endpoints.witness.detail["cycle"])
+    deadlock = updn.find("deadlock")
+    assert deadlock is not None
+    assert deadlock.verdict is Verdict.PROVED

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from weftline.adopt import build_fabric, find_adaptive, read_programmed
+from weftline.adopt import build_fabric, find_adaptive, read_discovery, read_programmed
 from weftline.adopt.forms import HEAD_BYTES, recognise
 from weftline.adopt.survey import read_survey
 from weftline.app.adopt import tell_tables
@@ -17,10 +17,12 @@ from weftline.app.configured import judge_configuration
 from weftline.app.engines import Judged as EngineJudged
 from weftline.app.engines import Wanted, judge_adopted
 from weftline.app.files import is_folder, read_bytes
+from weftline.app.ibnl import read_systems
 from weftline.app.pipeline import Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, Problem, UsageError, WeftlineError
 from weftline.model.adoption import Adoption
 from weftline.model.audit import AuditInput, Declared, Judged
+from weftline.model.discovery import Discovery
 from weftline.model.finding import Control, Finding, FindingSeverity, Topic
 from weftline.model.survey import Survey
 from weftline.prove import prove
@@ -86,7 +88,8 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent, *,
     begin = time.monotonic()
     observation = next(item.observation for item in TECHNOLOGIES.values() if item.observation is not None)
     progress("reading the files", None)
-    survey = read_survey(_read_files(place, progress))
+    files = _read_files(place, progress)
+    survey = _take_plan(read_survey(files), files)
     if not survey.sources:
         message = f"{place} holds no file"
         raise ArtifactError("artifact.no-dump", message, "give a folder of dumps, or one dump", Place(str(place)))
@@ -164,6 +167,18 @@ def _read_start(path: Path, limit: int) -> bytes:
     except OSError as error:
         message = f"{path} cannot be read: {error.strerror}"
         raise ArtifactError("artifact.unreadable", message, "check its permissions", Place(str(path))) from error
+
+
+def _take_plan(survey: Survey, files: Sequence[tuple[str, bytes]]) -> Survey:
+    """Take the topology of a plan of systems where no dump says what is wired to what; it has no addresses."""
+    plans = survey.of_form("ibdm-topo")
+    if survey.discovery is not None or len(plans) != 1:
+        return survey
+    found = read_discovery(dict(files)[plans[0].file], plans[0].file, read_systems(None))
+    if not isinstance(found, Discovery):
+        new = tuple(problem for problem in found if problem not in survey.problems)
+        return replace(survey, problems=(*survey.problems, *new))
+    return replace(survey, discovery=found, discovery_file=found.file, is_planned=True)
 
 
 def _adopt(survey: Survey) -> tuple[Adoption | None, Survey]:

@@ -256,6 +256,8 @@ class Survey:
     """The topology that counts: of the most exact source."""
     discovery_file: str
     problems: tuple[Problem, ...]
+    is_planned: bool = False
+    """Whether the topology is that of a plan, for want of one that was discovered."""
 
     def of_form(self, *forms: str) -> tuple[Source, ...]:
         """List the sources of some forms."""

@@ -35,7 +35,7 @@ def judge(source: AuditInput) -> Topic:
     if not plan:
         question = Unjudged("Is every cable where the plan has it?", PLAN, (CONTROL,))
         return Topic("cabling", TITLE, "unknown", "The folder holds no cabling plan.", unjudged=(question,))
-    if source.adoption is None:
+    if source.adoption is None or source.survey.is_planned:
         question = Unjudged("Is every cable where the plan has it?", TOPOLOGY, (CONTROL,))
         summary = f"A plan of {count(len(plan), 'cable')} is there, and no topology to hold it against."
         return Topic("cabling", TITLE, "unknown", summary, unjudged=(question,))

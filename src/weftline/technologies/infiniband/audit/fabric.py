@@ -44,8 +44,13 @@ def judge(source: AuditInput) -> Topic:
         figures.insert(1, ("Other endpoints", f"{kinds[NodeKind.EXTRA]:,}"))
     summary = f"{fabric.shape}: {adoption.shape_reason}"
     summary = _count_wrong(findings) + summary
+    unjudged: tuple[Unjudged, ...] = ()
+    if source.survey.is_planned:
+        summary = f"as planned, not as discovered: {summary}"
+        unjudged = (Unjudged(f"Is it built as {source.survey.discovery_file} plans it?", TOPOLOGY),)
     findings += [*find_few(fabric), *find_strays(fabric)]
-    return Topic("fabric", "Fabric", settle(findings), summary, tuple(findings), figures=tuple(figures))
+    verdict = settle(findings, unjudged)
+    return Topic("fabric", "Fabric", verdict, summary, tuple(findings), unjudged, tuple(figures))
 
 
 def _count_wrong(findings: list[Finding]) -> str:
