@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from weftline.app.changes import change_from
 from weftline.app.isolation import judge_files, put_isolation
 from weftline.app.lossless import judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
@@ -39,13 +40,25 @@ class Rendered:
         return not self.is_written and (self.folder / MANIFEST).exists()
 
 
-def render(place: Path, out: Path | None, *, force: bool = False, progress: Progress = silent) -> Rendered:
-    """Go from a declaration to files; without ``out`` they go to ``artifacts`` in the workspace."""
-    return render_proved(run_to_proofs(place, progress), out, force=force, progress=progress)
+def render(
+    place: Path, out: Path | None, *, force: bool = False, against: Path | None = None, progress: Progress = silent
+) -> Rendered:
+    """Go from a declaration to files; without ``out`` they go to ``artifacts`` in the workspace.
+
+    With ``against``, a folder of running configurations, changes are from what runs there.
+    """
+    proved = run_to_proofs(place, progress)
+    return render_proved(proved, out, force=force, against=against, progress=progress)
 
 
 def render_proved(
-    proved: Proved, out: Path | None, *, force: bool = False, progress: Progress = silent, to_disk: bool = True
+    proved: Proved,
+    out: Path | None,
+    *,
+    force: bool = False,
+    against: Path | None = None,
+    progress: Progress = silent,
+    to_disk: bool = True,
 ) -> Rendered:
     """Render, read back and write; a design with a required claim not proved is written only when forced, and says so.
 
@@ -69,6 +82,8 @@ def render_proved(
     forced = not proved.report.is_accepted
     if forced and not (force or checked.design.spec.policy.render_unproved):
         return Rendered(proved, folder, None)
+    if against is not None:
+        artifacts = change_from(artifacts, vendors, against)
     if to_disk:
         write(artifacts, folder, forced=forced)
     return Rendered(proved, folder, artifacts)

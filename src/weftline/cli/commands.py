@@ -113,6 +113,12 @@ def render(
             "--force", metavar="", help="Write although a required claim is not proved; the manifest records it."
         ),
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against", metavar="FOLDER", help="Running config_db.json files: each patch.json is then the difference."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -123,7 +129,7 @@ def render(
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        rendered = render_place(place, out, force=force, progress=progress)
+        rendered = render_place(place, out, force=force, against=against, progress=progress)
     return show.show_rendered(rendered, as_json=as_json, no_color=no_color)
 
 

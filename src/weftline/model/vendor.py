@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from weftline.model.addresses import Addresses
@@ -43,3 +43,5 @@ class Vendor:
     """What files that anybody wrote say, device by device: (name, bytes) of files that ``recognise`` took."""
     unsaid: Callable[[str], bool] | None = None
     """Whether no file of this vendor can say a fact, given its path; None where its files can say all."""
+    change: Callable[[ArtifactSet, Mapping[str, tuple[str, bytes]]], tuple[Artifact, ...]] | None = None
+    """(files, what runs as (file name, bytes) by device) -> the change alone, in the place of the whole."""

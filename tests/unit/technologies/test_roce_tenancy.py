@@ -21,7 +21,8 @@ SHARED = (SharedSpec(name="storage", endpoints=("store",)),)
 
 
 def make(**options: Any) -> Rendered:
-    return render_design("roce", **({"hosts": 6, "rails": 2, "ports": 16, "tenants": PAIR} | options))
+    whole: dict[str, Any] = {"hosts": 6, "rails": 2, "ports": 16, "tenants": PAIR} | options
+    return render_design("roce", **whole)
 
 
 def tenancy_of(intent: DeviceIntent) -> TenancyIntent:

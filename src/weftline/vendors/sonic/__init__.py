@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from weftline.model.vendor import Vendor
 from weftline.vendors.sonic.configured import configure, recognise
+from weftline.vendors.sonic.patching import change_from
 from weftline.vendors.sonic.reading import observe
 from weftline.vendors.sonic.writing import NAME, render
 
-SONIC = Vendor(name=NAME, render=render, observe=observe, recognise=recognise, configured=configure)
+SONIC = Vendor(name=NAME, render=render, observe=observe, recognise=recognise, configured=configure, change=change_from)
 
 __all__ = ["SONIC"]

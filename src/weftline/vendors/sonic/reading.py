@@ -13,6 +13,8 @@ from weftline.model.intent import FactValue
 from weftline.model.observed import ObservedConfig
 from weftline.vendors.sonic.classes import read_classes
 from weftline.vendors.sonic.file import SwitchFile
+from weftline.vendors.sonic.patching import FILE as PATCH
+from weftline.vendors.sonic.patching import judge_change
 from weftline.vendors.sonic.read_buffers import read_buffers
 from weftline.vendors.sonic.read_hash import read_hash
 from weftline.vendors.sonic.read_tenancy import read_tenancy
@@ -26,16 +28,32 @@ MAX_NUMBER = 4_294_967_295
 
 
 def observe(artifacts: ArtifactSet) -> tuple[ObservedConfig, ...]:
-    """Read the file of each switch."""
-    return tuple(_observe_switch(artifact) for artifact in artifacts.artifacts if artifact.vendor == NAME)
+    """Read the file of each switch, and hold the patch beside it against it."""
+    own = [artifact for artifact in artifacts.artifacts if artifact.vendor == NAME]
+    patches = {artifact.path: artifact for artifact in own if artifact.path.endswith(f"/{PATCH}")}
+    files = [artifact for artifact in own if artifact.path not in patches]
+    beside = {f"{file.path.rpartition('/')[0]}/{PATCH}": file for file in files}
+    found = [_observe_switch(file, patches.get(patch)) for patch, file in beside.items()]
+    return (*found, *(_observe_alone(patch) for path, patch in patches.items() if path not in beside))
 
 
-def _observe_switch(artifact: Artifact) -> ObservedConfig:
+def _observe_alone(patch: Artifact) -> ObservedConfig:
+    reading = Reading(patch.path)
+    judge_change(patch, None, reading)
+    return ObservedConfig(patch.device, NAME, (patch.path,), (), tuple(reading.problems))
+
+
+def _observe_switch(artifact: Artifact, patch: Artifact | None) -> ObservedConfig:
     reading = Reading(artifact.path)
     file = SwitchFile(read_tables(artifact.content, reading), reading)
     for read in _STEPS:
         read(file)
-    return ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(file.facts), tuple(reading.problems))
+    problems, paths = reading.problems, (artifact.path,)
+    if patch is not None:
+        change = Reading(patch.path)
+        judge_change(patch, artifact, change)
+        problems, paths = [*problems, *change.problems], (artifact.path, patch.path)
+    return ObservedConfig(artifact.device, NAME, paths, tuple(file.facts), tuple(problems))
 
 
 def _read_device(file: SwitchFile) -> None:

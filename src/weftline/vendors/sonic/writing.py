@@ -15,6 +15,7 @@ from weftline.formats.config_db import (
 )
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent, PortIntent
+from weftline.vendors.sonic.patching import CONFIG, make_change
 from weftline.vendors.sonic.write_buffers import make_buffers
 from weftline.vendors.sonic.write_hash import SEEDS, make_hash
 from weftline.vendors.sonic.write_queues import make_queues
@@ -27,17 +28,18 @@ PAUSE_GROUP_ASICS = ("spectrum", "tofino")
 
 
 def render(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
-    """Write the tables of each switch."""
-    return tuple(
+    """Write the tables of each switch, and the patch that makes them out of nothing."""
+    files = [
         Artifact(
-            path=f"switches/{intent.device}/config_db.json",
+            path=f"switches/{intent.device}/{CONFIG}",
             content=write_tables(make_tables(intent)),
             device=intent.device,
             vendor=NAME,
         )
         for intent in intents
         if intent.role == "switch"
-    )
+    ]
+    return tuple(one for file in files for one in (file, make_change(file)))
 
 
 def make_tables(intent: DeviceIntent) -> WrittenTables:
