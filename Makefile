@@ -26,7 +26,7 @@ MUTATE_ARGS ?=
 # Debian packages: without the required ones `make test` stops, without the optional ones some tests are skipped.
 REQUIRED_PACKAGES :=
 OPTIONAL_PACKAGES := chromium opensm ibsim-utils infiniband-diags ibutils frr frr-pythontools iproute2 iputils-ping nftables \
-	shellcheck
+	shellcheck tcpdump
 
 .PHONY: help run test bench mutate lint format docs coverage lock clean setup
 

@@ -22,7 +22,7 @@ COMMANDS = frozenset(
     {
         *("mlnx_qos", "ethtool", "show_gids", "ibv_devinfo", "ibdev2netdev", "cma_roce_tos", "cma_roce_mode", "ibstat"),
         *("cat", "head", "grep", "sysctl", "env", "printenv", "ip", "ifconfig", "dcb", "lldptool", "rdma", "lspci"),
-        *("mlxconfig", "mstconfig", "uname", "hostname"),
+        *("mlxconfig", "mstconfig", "uname", "hostname", "tcpdump"),
     }
 )
 _PROMPT = re.compile(

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +27,7 @@ from weftline.formats import (
     show_gids,
     sysctl,
     sysfs,
+    tcpdump,
 )
 from weftline.formats.transcript import Told, expand_braces, name_in_file
 
@@ -271,6 +276,51 @@ def test_json_of_ip() -> None:
     assert codes == ["artifact.host-value", "artifact.host-value", "artifact.host-value", "artifact.not-json"]
 
 
+def test_packets_of_roce() -> None:
+    text = (
+        "1.0 IP (tos 0x6a,ECT(0), ttl 64, proto UDP (17), length 128)\n    10.0.0.1.49152 > 10.0.0.3.4791: UDP\n"
+        "1.1 IP 10.0.0.1.53 > 10.0.0.3.5353: UDP\n1.2 IP 10.0.0.1.70000 > 10.0.0.3.4791: UDP\n"
+        "1.3 IP6 fd00::1.7 > fd00::2.4791: UDP, length 100\n3 packets captured\n"
+    )
+    output, log = only(text)
+    assert [(one.source, one.source_port, one.tos, one.line) for one in tcpdump.parse(output, log)] == [
+        ("10.0.0.1", 49152, 0x6A, 2),
+        ("10.0.0.1", 70000, None, 4),
+        ("fd00::1", 7, None, 5),
+    ]
+    assert [problem.code for problem in log.close()] == ["artifact.host-value"]
+
+
+@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="there is no tcpdump")
+def test_packets_as_tcpdump_prints_them(tmp_path: Path) -> None:
+    script = tmp_path / "capture.sh"
+    script.write_text(CAPTURE)
+    command = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-n", "bash", str(script), sys.executable]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    output, log = only(done.stdout)
+    packets = tcpdump.parse(output, log)
+    assert [(packet.source, packet.source_port, packet.tos) for packet in packets] == [("127.0.0.1", 49152, 106)] * 3
+    assert {packet.destination for packet in packets} == {"127.0.0.2", "127.0.0.3", "127.0.0.4"}
+
+
+CAPTURE = """
+set -e
+ip link set lo up
+tcpdump -nnv -i lo -c 3 udp port 4791 2>$0.said &
+until grep -q listening $0.said; do sleep 0.1; done
+"$1" -c '
+import socket
+for last in (2, 3, 4):
+    one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    one.bind(("127.0.0.1", 49152))
+    one.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 106)
+    one.sendto(bytes(100), (f"127.0.0.{last}", 4791))
+    one.close()
+'
+wait
+"""
+
+
 def test_firmware_settings_after_the_next_boot() -> None:
     output, log = only(texts.FIRMWARE)
     settings = mlxconfig.parse(output, log)
@@ -313,6 +363,7 @@ PARSERS = (
     show_gids.parse,
     sysctl.parse,
     sysfs.parse,
+    tcpdump.parse,
 )
 WHOLE = "\n".join(
     (
@@ -420,9 +471,23 @@ def test_what_is_no_text_is_refused_with_its_place() -> None:
         ("net.core.rmem_max = 1\n", sysctl),
         ("mlx5_0 port 1 ==> eth2 (Up)\n", rdma_devices),
         ("/sys/class/net/eth2/mtu:4200\n", sysfs),
+        ("1.0 IP 10.0.0.1.5 > 10.0.0.3.4791: UDP, length 1\n", tcpdump),
         ('[{"ifindex":1,"ifname":"lo"}]', ip_json),
     ],
 )
 def test_each_form_is_told_by_its_content(text: str, form: object) -> None:
-    forms = [dcb, ethtool, ibv_devinfo, ip_json, mlnx_qos, mlxconfig, nccl_conf, rdma_devices, show_gids, sysctl, sysfs]
+    forms = [
+        tcpdump,
+        dcb,
+        ethtool,
+        ibv_devinfo,
+        ip_json,
+        mlnx_qos,
+        mlxconfig,
+        nccl_conf,
+        rdma_devices,
+        show_gids,
+        sysctl,
+        sysfs,
+    ]
     assert [each for each in forms if each.looks_like(text.encode())] == [form]

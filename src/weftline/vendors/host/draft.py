@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from weftline.errors import Place, Problem
@@ -14,6 +14,9 @@ MAX_EVIDENCE = 200_000
 UNKNOWN = "unknown"
 """Begins the name of a port that no file names."""
 NIC = "nic."
+ONLY_NIC = ("trust", "pauses", "class_of_dscp", "group_of_class", "queue_of_class")
+"""What is said of NICs that carry RDMA, and not of the interface by which a host is managed."""
+MAX_PROBLEMS = 1000
 
 
 @dataclass
@@ -42,9 +45,10 @@ class PortDraft:
         if sizes is not None:
             found.update({key: Said(size, sizes.where) for key, size in enumerate(sizes.value)})
         own["groups"] = tuple(ObservedGroup(key, said.where, size_bytes=said) for key, said in sorted(found.items()))
-        own["addresses"] = tuple(self.addresses)
+        own["addresses"] = tuple({said.value: said for said in reversed(self.addresses)}.values())[::-1]
         own["queues"] = tuple(self.queues[key] for key in sorted(self.queues))
-        own["nic"] = ObservedNic(gids=tuple(self.gids[index] for index in sorted(self.gids)), **nic)
+        if nic or self.gids or any(name in self.values for name in ONLY_NIC):
+            own["nic"] = ObservedNic(gids=tuple(self.gids[index] for index in sorted(self.gids)), **nic)
         return ObservedPort(self.name, self.where, **own)
 
 
@@ -71,7 +75,8 @@ class HostDraft:
             name = f"{UNKNOWN}-{1 + sum(port.startswith(UNKNOWN) for port in self.ports)}"
             message = "it is not said which interface or device this is of"
             hint = "keep the command line before the output, or name the file as mlnx_qos-eth2.txt"
-            self.problems.append(Problem("artifact.host-owner", message, hint, where, "warning"))
+            if len(self.problems) < MAX_PROBLEMS:
+                self.problems.append(Problem("artifact.host-owner", message, hint, where, "warning"))
         return self.ports.setdefault(name, PortDraft(name, where))
 
     def device_port(self, device: str, where: Place) -> PortDraft:
@@ -127,7 +132,16 @@ class HostDraft:
     def disagree(self, message: str, where: Place) -> None:
         """Name a contradiction between two outputs."""
         hint = "take the outputs of one host at one time"
-        self.problems.append(Problem("artifact.host-disagrees", message, hint, where, "warning"))
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append(Problem("artifact.host-disagrees", message, hint, where, "warning"))
+
+    def _place_drops(self, item: Evidence) -> Evidence:
+        """Say the group of what was dropped: a NIC counts by priority."""
+        port = self.ports.get(item.port)
+        groups: Said[dict[int, int]] | None = port.values.get("group_of_class") if port else None
+        if item.kind != "group-drops" or groups is None:
+            return item
+        return replace(item, key=groups.value.get(item.key, item.key))
 
     def build(self) -> ObservedDevice:
         """Make the device."""
@@ -138,7 +152,7 @@ class HostDraft:
             files=tuple(self.files),
             ports=tuple(port.build() for port in self.ports.values()),
             settings=tuple(self.settings.values()),
-            evidence=tuple(self.evidence),
+            evidence=tuple(self._place_drops(item) for item in self.evidence),
             unread=tuple(sorted(self.unread.items())),
             covers=frozenset(self.covers),
             problems=tuple(self.problems),

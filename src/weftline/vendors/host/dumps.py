@@ -68,9 +68,11 @@ def name_host(name: str, outputs: Sequence[Output]) -> str:
 
 
 def _gather_outputs(outputs: Sequence[Output], name: str, host: HostDraft, log: ProblemLog) -> None:
-    at = At(name, name_in_file(name, NAMES))
+    named = name_in_file(name, NAMES)
     is_conf = PurePath(name).name in {"nccl.conf", ".nccl.conf"}
     for output in outputs:
+        # A capture names no interface in its packets, only on its command line.
+        at = At(name, output.option("-i") or named if output.program == "tcpdump" else named)
         if is_conf:
             GATHERERS["nccl"](nccl_conf.parse(output, log, is_conf=True), at, host)
             continue

@@ -19,6 +19,7 @@ from weftline.formats import (
     show_gids,
     sysctl,
     sysfs,
+    tcpdump,
 )
 from weftline.formats.text import ProblemLog
 from weftline.formats.transcript import COMMANDS, Output, split_outputs
@@ -52,6 +53,7 @@ FORMS: tuple[Form, ...] = (
     Form("cma_roce", ("cma_roce_tos", "cma_roce_mode"), None, rdma_devices.parse_mark),
     Form("mlxconfig", ("mlxconfig", "mstconfig"), mlxconfig.looks_like, mlxconfig.parse),
     Form("dcb", ("dcb",), dcb.looks_like, dcb.parse),
+    Form("tcpdump", ("tcpdump",), tcpdump.looks_like, tcpdump.parse),
     Form("ip", ("ip",), ip_json.looks_like, ip_json.parse),
     Form("nccl", ("env", "printenv"), nccl_conf.looks_like, nccl_conf.parse, ("nccl", "ucx", "nvshmem")),
     Form(

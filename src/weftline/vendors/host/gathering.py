@@ -17,6 +17,7 @@ from weftline.formats.nccl_conf import Variable
 from weftline.formats.rdma_devices import DefaultMark, DeviceLink
 from weftline.formats.show_gids import GidEntry
 from weftline.formats.sysctl import KernelSetting
+from weftline.formats.tcpdump import RocePacket
 from weftline.formats.transcript import Told
 from weftline.model.observed import Evidence
 from weftline.model.observed_port import ObservedGid, ObservedQueue, Ways
@@ -273,6 +274,26 @@ def gather_settings(settings: tuple[KernelSetting, ...], at: At, host: HostDraft
         host.set(setting.key, setting.value, at.place(setting.line, setting.key))
 
 
+def gather_packets(packets: tuple[RocePacket, ...], at: At, host: HostDraft) -> None:
+    """Take packets on the wire: whether one host sends to several others from one UDP port, or from many.
+
+    One port to one destination may be one queue pair, which says nothing.
+    """
+    sent: dict[str, list[RocePacket]] = {}
+    for packet in packets:
+        sent.setdefault(packet.source, []).append(packet)
+    owners = {address.value.partition("/")[0]: port for port in host.ports.values() for address in port.addresses}
+    for source, own in sent.items():
+        ports, peers = {packet.source_port for packet in own}, {packet.destination for packet in own}
+        if source not in owners and len(sent) > 1:
+            continue
+        if len(ports) > 1 or len(peers) > 1:
+            where = at.place(own[0].line)
+            port = owners.get(source) or host.port(at.named, where)
+            host.covers |= {"nics"}
+            host.put(port, NIC + "source_port", Said("varying" if len(ports) > 1 else "fixed", where))
+
+
 GATHERERS: dict[str, Callable[[Any, At, HostDraft], None]] = {
     "mlnx_qos": gather_qos,
     "ethtool": gather_ethtool,
@@ -283,6 +304,7 @@ GATHERERS: dict[str, Callable[[Any, At, HostDraft], None]] = {
     "mlxconfig": gather_firmware,
     "dcb": gather_dcb,
     "ip": gather_ip,
+    "tcpdump": gather_packets,
     "nccl": gather_variables,
     "sysctl": gather_settings,
 }

@@ -82,7 +82,7 @@ def test_everything_of_a_port_comes_together() -> None:
     assert {setting.name: setting.value.value for setting in device.settings}["NCCL_IB_TC"] == "106"
     counted = {(item.kind, item.port, item.key): item.value for item in device.evidence}
     assert counted[("pause-received", "eth2", 3)] == 41
-    assert counted[("group-drops", "eth2", 3)] == 7
+    assert counted[("group-drops", "eth2", 1)] == 7
     assert counted[("out-of-buffer", "eth2", -1)] == 3
     assert counted[("notifications-sent", "eth2", -1)] == 17
     assert {"nics", "classes", "pauses", "buffers", "host"} <= device.covers
@@ -195,6 +195,46 @@ def test_dcb_says_what_mlnx_qos_would() -> None:
 def test_files_of_hosts_are_recognised(name: str, content: bytes, form: str | None) -> None:
     assert HOST.recognise is not None
     assert HOST.recognise(name, content) == form
+
+
+CAPTURE = (
+    "# tcpdump -nnv -i eth2 udp port 4791\n"
+    "19:30:27.775074 IP (tos 0x6a,ECT(0), ttl 64, id 64520, offset 0, flags [DF], proto UDP (17), length 128)\n"
+    "    10.0.1.2.{0} > 10.0.9.2.4791: UDP, length 100\n"
+    "19:30:27.775276 IP (tos 0x6a,ECT(0), ttl 64, id 59384, offset 0, flags [DF], proto UDP (17), length 128)\n"
+    "    10.0.1.2.{1} > 10.0.9.4.4791: UDP, length 100\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (CAPTURE.format(49152, 49152), "fixed"),
+        (CAPTURE.format(49152, 60001), "varying"),
+        (CAPTURE.format(49152, 49152).replace("10.0.9.4", "10.0.9.2"), None),
+    ],
+)
+def test_packets_show_whether_source_ports_vary(text: str, said: str | None) -> None:
+    devices = read_hosts([("h/capture.txt", text.encode())])
+    found = [value(port.nic.source_port) for device in devices for port in device.ports if port.nic]
+    assert found == ([] if said is None else [said])
+    assert [port.name for device in devices for port in device.ports] == ([] if said is None else ["eth2"])
+
+
+def test_a_capture_of_both_ways_is_judged_for_the_own_address() -> None:
+    addresses = '[{"ifname": "eth2", "mtu": 4200, "addr_info": [{"local": "10.0.1.2", "prefixlen": 31}]}]'
+    back = "19:30:28.0 IP 10.0.9.2.1 > 10.0.1.2.4791: UDP, length 1\n19:30:28.1 IP 10.0.9.2.2 > 10.0.1.2.4791: UDP\n"
+    text = f"# ip -j addr\n{addresses}\n" + CAPTURE.format(49152, 49152) + back
+    (device,) = read_hosts([("h/all.txt", text.encode())])
+    nic = only(device).nic
+    assert nic is not None
+    assert value(nic.source_port) == "fixed"
+
+
+def test_an_interface_for_management_is_no_nic_of_the_fabric() -> None:
+    text = b'# ip -j addr\n[{"ifname": "eno1", "mtu": 1500, "addr_info": []}]\n# ethtool -a eno1\nRX: on\nTX: on\n'
+    (device,) = read_hosts([("h/all.txt", text)])
+    assert only(device).nic is None
 
 
 def test_files_that_all_hosts_share_are_of_no_host() -> None:

@@ -383,6 +383,7 @@ each_nic() {
         fail "$device: no such RDMA device; the names in the list are placeholders until the inventory's are put in"
         return 0
     fi
+    if [ "$metres" != - ] && [ "$metres" -gt 999 ]; then metres=999; fi # the driver takes no more
     owner="$(bond_of "$device")"
     if [ -z "$owner" ]; then owner="$(ports_of "$device" | sed -n 1p)"; fi
     if [ "$mode" = undo ]; then undo_device "$device" "$owner" && return 0; fi
