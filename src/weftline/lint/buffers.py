@@ -170,7 +170,11 @@ def _judge_xon(source: LintSource) -> Iterator[Hit]:
     """Where the pause ends above where it begins, or a group is smaller than what it must hold, it cannot work."""
     for device in source.switches:
         found: list[tuple[ObservedPort, str, Place, str]] = []
-        shared = any(pool.headroom_bytes is not None and pool.headroom_bytes.value for pool in device.pools)
+        # With a ratio above 0 SONiC computes a shared pool, which no file holds (dynamically-headroom-calculation.md).
+        ratio = device.over_subscribe_ratio
+        shared = (ratio is not None and ratio.value > 0) or any(
+            pool.headroom_bytes is not None and pool.headroom_bytes.value for pool in device.pools
+        )
         for port, number, group in _lossless(device):
             if group is None or group.size_bytes is None or group.xoff_bytes is None:
                 continue

@@ -42,6 +42,7 @@ Pool: lossless
 ----  --------
 mode  dynamic
 size  17170432
+xoff  2097152
 ----  --------
 
 Profile: **pg_lossless**
@@ -85,10 +86,10 @@ def test_blocks_of_two_columns() -> None:
     assert [(block.kind, block.name, block.line) for block in text.blocks] == [
         ("Lossless traffic pattern", "", 1),
         ("Pool", "lossless", 7),
-        ("Profile", "pg_lossless", 13),
+        ("Profile", "pg_lossless", 14),
     ]
     assert text.blocks[1].fields["size"] == ("17170432", 10)
-    assert text.blocks[2].fields["pool"] == ("[BUFFER_POOL:lossless]", 16)
+    assert text.blocks[2].fields["pool"] == ("[BUFFER_POOL:lossless]", 17)
 
 
 def test_a_blank_line_does_not_end_a_table() -> None:

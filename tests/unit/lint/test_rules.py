@@ -80,6 +80,12 @@ def test_a_device_that_makes_its_groups_itself_is_not_blamed_and_is_said_to_be_u
     assert find((dynamic,), "buffers.no-headroom")
 
 
+def test_a_shared_headroom_pool_that_the_switch_computes_is_one() -> None:
+    assert find(change("leaf-1", pools=()), "buffers.size-below-headroom")
+    assert find(change("leaf-1", pools=(), over_subscribe_ratio=said(0)), "buffers.size-below-headroom")
+    assert find(change("leaf-1", pools=(), over_subscribe_ratio=said(2)), "buffers.size-below-headroom") == []
+
+
 def test_headroom_below_the_floor_is_a_note_on_very_long_cables() -> None:
     """Shipped tables seem to count a cable of two kilometres one way only."""
     groups = (replace(GROUP, xoff_bytes=said(100_000)),)

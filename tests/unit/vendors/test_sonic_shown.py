@@ -128,7 +128,7 @@ def test_a_running_switch_that_does_what_its_file_says_is_silent() -> None:
     same = b"Profile: ROCE\n-------------------  ------\ngreen_min_threshold  166912\necn                  ecn_all\n"
     for content in (
         same + b"-------------------  ------\n",
-        BUFFERS.replace(b"17170432", b"30000000"),
+        BUFFERS.replace(b"17170432", b"30000000").replace(b"2097152", b"2000000"),
         STATUS.replace(b"100G", b"400G"),
     ):
         assert beside(content).problems == ()
@@ -137,8 +137,10 @@ def test_a_running_switch_that_does_what_its_file_says_is_silent() -> None:
 def test_a_pool_without_a_size_has_that_of_the_running_switch() -> None:
     tables = changed(BUFFER_POOL={"lossless": {"type": "ingress", "mode": "dynamic"}})
     (device,) = configure([(FILE, json.dumps(tables).encode()), ("leaf-003/buffer.txt", BUFFERS)])
-    size = device.pools[0].size_bytes
+    size, headroom = device.pools[0].size_bytes, device.pools[0].headroom_bytes
     assert size is not None
+    assert headroom is not None
+    assert (headroom.value, headroom.where.line) == (2097152, 11)
     assert (size.value, size.where.file, size.where.line) == (17170432, "leaf-003/buffer.txt", 10)
 
 

@@ -222,9 +222,10 @@ def _read_shown(switch: Switch, told: list[Told]) -> Shown:
 
 
 def _size(pool: ObservedPool, shown: Shown) -> ObservedPool:
-    """Give a pool the size that the running switch computed, where the files leave it to the switch."""
-    size = shown.pool_sizes.get(pool.name)
-    return replace(pool, size_bytes=size) if size is not None and pool.size_bytes is None else pool
+    """Give a pool the size and the shared headroom that the running switch computed, where the files say none."""
+    found = shown.pools.get(pool.name, {})
+    size, headroom = pool.size_bytes or found.get("size"), pool.headroom_bytes or found.get("xoff")
+    return replace(pool, size_bytes=size, headroom_bytes=headroom)
 
 
 def _list_settings(switch: Switch) -> tuple[ObservedSetting, ...]:

@@ -40,8 +40,8 @@ class Shown:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     """Port by its alias, since outputs can be set to print those."""
     evidence: list[Evidence] = field(default_factory=list[Evidence])
-    pool_sizes: dict[str, Said[int]] = field(default_factory=dict[str, Said[int]])
-    """Sizes that the running switch gives pools; a pool without a size in the files has only this one."""
+    pools: dict[str, dict[str, Said[int]]] = field(default_factory=dict[str, dict[str, Said[int]]])
+    """Numbers of the pools that the running switch has; one that it sizes itself has them only here."""
     profiles: dict[str, dict[str, Said[int]]] = field(default_factory=dict[str, dict[str, Said[int]]])
     """Numbers of the buffer profiles that the running switch has, those among them that it computed."""
     unread: dict[str, int] = field(default_factory=dict[str, int])
@@ -101,10 +101,8 @@ class Shown:
         tables = ("BUFFER_POOL",) if block.kind == "Pool" else ("BUFFER_PROFILE", "WRED_PROFILE")
         for name, (value, line) in block.fields.items():
             where = Place(file, line)
-            if block.kind == "Pool" and name == "size":
-                size = read_count(value)
-                if size is not None:
-                    self.pool_sizes[block.name] = Said(size, where)
+            if block.kind == "Pool" and (size := read_count(value)) is not None:
+                self.pools.setdefault(block.name, {})[name] = Said(size, where)
             if block.kind == "Profile" and (number := read_number(value)) is not None:
                 self.profiles.setdefault(block.name, {})[name] = Said(number, where)
             for table in tables if block.name else ():
