@@ -89,6 +89,14 @@ def render_proved(
     return Rendered(proved, folder, artifacts)
 
 
+def prove_all(place: Path, progress: Progress = silent) -> Proved:
+    """Prove every claim, those about files too: where a technology has such, the files are rendered for that alone."""
+    proved = run_to_proofs(place, progress)
+    if proved.routed.built.checked.technology.design.lossless is None:
+        return proved
+    return render_proved(proved, None, force=True, progress=progress, to_disk=False).proved
+
+
 def _check(intents: tuple[DeviceIntent, ...], vendors: tuple[Vendor, ...], artifacts: ArtifactSet) -> ArtifactSet:
     size = sum(len(artifact.content) for artifact in artifacts.artifacts)
     if size > MAX_CHECKED_BYTES:

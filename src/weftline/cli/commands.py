@@ -95,12 +95,12 @@ def trace(
 
 def prove(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
     """Prove the claims; exit 2 when a required one is refuted or unknown."""
-    from weftline.app.pipeline import run_to_proofs
+    from weftline.app.render import prove_all
     from weftline.cli import show
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        proved = run_to_proofs(place, progress)
+        proved = prove_all(place, progress)
     return show.show_proofs(proved.report, as_json=as_json, no_color=no_color)
 
 
