@@ -27,9 +27,9 @@ def test_up_verify_down(place: Place) -> None:
     document = hold(ran.document, "lab")
     assert (ran.status, document["equal"], document["running"], document["lab"]) == (0, True, True, "netns")
     (subnet,) = document["subnets"]
-    # 8 links between switches have two ends; each leaf knows 3 others, each spine 4
+    # 8 links between switches have two ends; each leaf knows 3 others, each spine 4, by loopback and network
     assert subnet["compared"] == {
-        "session": 16, "watch": 16, "route": 20, "kernel": 20, "pair": 8 * 7, "mark": 8 * 7, "spread": 4,
+        "session": 16, "watch": 16, "route": 40, "kernel": 40, "pair": 8 * 7, "mark": 8 * 7, "spread": 4,
     }  # fmt: skip
     assert Counter(one.name for one in place.running) == {"zebra": 6, "bgpd": 6, "bfdd": 6, "holder": 1, "launcher": 1}
     again = place.lab("verify", "--json")
@@ -51,7 +51,7 @@ def test_the_lab_that_laptops_run(tmp_path: Path) -> None:
         assert ran.status == 0, ran.out
         compared = ran.document["subnets"][0]["compared"]
         assert compared == {
-            "session": 64, "watch": 64, "route": 88, "kernel": 88, "pair": 32 * 31, "mark": 32 * 31, "spread": 8,
+            "session": 64, "watch": 64, "route": 176, "kernel": 176, "pair": 32 * 31, "mark": 32 * 31, "spread": 8,
         }  # fmt: skip
     finally:
         place.lab("down")

@@ -76,9 +76,8 @@ def test_what_is_expected(tmp_path: Path) -> None:
     expected = expecting.list_expected(design, lay_out(design))
     both = frozenset({"Ethernet16", "Ethernet24"})
     assert expected["leaf-001"].sessions == both
-    assert dict(expected["leaf-001"].routes) == dict.fromkeys(
-        ("10.128.0.4/30", "10.128.0.8/30", "10.128.0.12/30"), both
-    )
+    networks = ("10.128.0.4/30", "10.128.0.8/30", "10.128.0.12/30", "10.0.0.2/32", "10.0.0.3/32", "10.0.0.4/32")
+    assert dict(expected["leaf-001"].routes) == dict.fromkeys(networks, both)
     assert expected["spine-01"].routes["10.128.0.12/30"] == frozenset({"Ethernet24"})
 
 

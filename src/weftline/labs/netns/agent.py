@@ -24,6 +24,9 @@ NEW_NETWORK = 0x40000000
 """CLONE_NEWNET of setns(2)."""
 LAB = "/run/lab"
 SOCKETS = "/run/frr"
+VRFS = "/run/vrf"
+TRACES = ("/var/tmp/frr", "/var/tmp")  # noqa: S108  (nothing is written there)
+"""Where FRR leaves a folder per daemon for good; the first that is there is covered, too."""
 WAIT_S = 30.0
 POLL_S = 0.02
 AT_ONCE = 4
@@ -70,9 +73,10 @@ def prepare(folder: Path) -> None:
     """Cover ``/run`` by one that nobody else sees, with the folder of the lab in it under a short name."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"])
-    for path in ("/run/netns", LAB, SOCKETS):
+    for path in ("/run/netns", LAB, SOCKETS, VRFS):
         Path(path).mkdir(mode=0o755, parents=True)
     run(["mount", "--bind", f"/proc/self/fd/{handle}", LAB], fds=(handle,))
+    run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", next(path for path in TRACES if Path(path).is_dir())])
     os.close(handle)
 
 
@@ -88,6 +92,16 @@ def make_namespaces(plan: Plan) -> None:
                 Path(f"/proc/sys/{key.replace('.', '/')}").write_text(value, encoding="ascii")
             except OSError as error:
                 fail(f"sysctl {key}={value} in {one['name']}: {error.strerror}")
+
+
+def show_vrfs(plan: Plan) -> None:
+    """Show each switch its VRFs under their own names."""
+    for one in plan["namespaces"]:
+        for name, space in one["vrfs"].items():
+            file = Path(f"{VRFS}/{one['name']}/{name}")
+            file.parent.mkdir(mode=0o755, exist_ok=True)
+            file.touch()
+            run(["mount", "--bind", f"/run/netns/{space}", str(file)])
 
 
 def make_links(plan: Plan) -> None:
@@ -180,6 +194,7 @@ def main(path: str) -> NoReturn:
     prepare(Path(path).parent)
     make_namespaces(plan)
     make_links(plan)
+    show_vrfs(plan)
     for programs in plan["programs"]:
         start_programs(programs, plan["user"])
     load(plan)

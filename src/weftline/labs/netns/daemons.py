@@ -16,6 +16,8 @@ STAGES = ((ZEBRA,), (BFDD, BGPD))
 """What is started side by side; the others look for zebra's socket only now and then, so zebra goes first."""
 SOCKETS = "/run/frr"
 CONFIGS = "/run/lab"
+VRFS = "/run/vrf"
+OWN_VRFS = 'mount --rbind "$0" /run/netns && exec "$@"'
 
 
 def find_daemon(name: str) -> str | None:
@@ -31,14 +33,20 @@ def list_missing() -> list[str]:
     return [name for stage in STAGES for name in stage if find_daemon(name) is None]
 
 
-def plan_daemon(name: str, space: str, key: str) -> dict[str, Any]:
-    """Say how one daemon of one switch is started: in the foreground, without a configuration yet."""
+def plan_daemon(name: str, space: str, key: str, *, has_vrfs: bool = False) -> dict[str, Any]:
+    """Say how one daemon of one switch is started: in the foreground, without a configuration yet.
+
+    Where the switch has VRFs, ``/run/netns`` holds its own alone: ``zebra -n`` makes a VRF of whatever stands there.
+    """
     place = f"{SOCKETS}/{space}"
     user = USER if os.geteuid() == 0 else "root"
     words = [find_daemon(name) or name, "-u", user, "-g", user, "-P", "0", "-i", f"{place}/{name}.pid"]
     words += ["--vty_socket", place, "-z", f"{place}/zserv.api", "--log", "stdout", "--log-level", "informational"]
     if name == BFDD:
         words += ["--bfdctl", f"{place}/bfdd.sock"]
+    if has_vrfs:
+        words += ["-n"] if name == ZEBRA else []
+        words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", OWN_VRFS, f"{VRFS}/{space}", *words]
     return {
         "name": name,
         "namespace": space,

@@ -25,7 +25,7 @@ class Expected:
     is_watched: bool
     """Whether BFD watches its sessions."""
     routes: Mapping[str, Hops]
-    """Interfaces by the network of the endpoints of another switch; nothing where the routes lead nowhere."""
+    """Interfaces by network of another switch with endpoints; nothing where the routes lead nowhere."""
 
 
 def list_expected(design: LabDesign, layout: Layout) -> dict[str, Expected]:
@@ -58,7 +58,7 @@ def list_expected(design: LabDesign, layout: Layout) -> dict[str, Expected]:
 
 
 def list_networks(design: LabDesign, layout: Layout) -> dict[str, tuple[int, int]]:
-    """List the networks of endpoints that switches announce: the switch, and a destination of the routes in it."""
+    """List what switches with endpoints announce: the switch, and a destination of the routes in it or behind it."""
     routes, fabric = design.routes, design.fabric
     assert routes is not None  # noqa: S101
     addresses = list_endpoints(design, layout)
@@ -74,8 +74,9 @@ def list_networks(design: LabDesign, layout: Layout) -> dict[str, tuple[int, int
         for network in announced:
             block = ipaddress.IPv4Network(network)
             inside = [port for port in own if ipaddress.IPv4Address(addresses[port]) in block]
-            if inside:
-                found[str(network)] = (node, columns[inside[0]])
+            goal = inside or own
+            if goal and (inside or block.prefixlen == block.max_prefixlen):
+                found[str(network)] = (node, columns[goal[0]])
     return found
 
 
@@ -108,6 +109,7 @@ def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
     addresses = list_endpoints(design, layout)
     columns = {port: place for place, port in enumerate(routes.destination_port.tolist()) if port != NIL}
     ports = [port for port in addresses if port in columns]
+    owner = np.array(_list_owners(design, layout, ports), dtype=np.int64)
     tenant = fabric.node_tenant[fabric.port_node[ports]]
     switch = fabric.port_node[fabric.port_peer[ports]]
     rows = fabric.switch_row[switch]
@@ -115,7 +117,7 @@ def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
     reaches = routes.group[rows][:, [columns[port] for port in ports]] != no_route(routes.group)
     reaches &= is_switched[:, None]
     np.fill_diagonal(reaches, val=False)
-    same = tenant[:, None] == tenant[None, :]
+    same = owner[:, None] == owner[None, :]
     differ = ~same & (tenant[:, None] != NIL) & (tenant[None, :] != NIL)
     together, apart = reaches & same, reaches & differ
     return Pairs(
@@ -125,6 +127,18 @@ def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
         int(together.sum()),
         int(apart.sum()),
     )
+
+
+def _list_owners(design: LabDesign, layout: Layout, ports: list[int]) -> list[int]:
+    """Number the owners of endpoints: the tenant, and where there is none the VRF in which the endpoint stands."""
+    fabric = design.fabric
+    numbers: dict[str, int] = {}
+    found: list[int] = []
+    for port in ports:
+        tenant = int(fabric.node_tenant[fabric.port_node[port]])
+        _, _, vrf = layout.ends[int(fabric.port_peer[port])].namespace.partition(".Vrf")
+        found.append(tenant if tenant != NIL else -2 - numbers.setdefault(vrf, len(numbers)))
+    return found
 
 
 def _sample(wanted: np.ndarray[tuple[int, int], np.dtype[np.bool_]], most: int) -> tuple[tuple[int, int], ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from weftline.errors import CapabilityError, Problem
 from weftline.formats.config_db import Tables, read_tables
@@ -21,6 +21,8 @@ INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 """Names that the kernel takes for an interface: fewer than 16 bytes. linux/if.h, IFNAMSIZ."""
 MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
 FRAME_MTU = 9216
+TUNNEL_MTU = FRAME_MTU - 50
+"""Without the outer headers of VXLAN over IPv4. RFC 7348, 5."""
 MOST_RESOLVED = 128
 """Links up to which neighbours find each other: the kernel keeps 512 of all namespaces together for longer than five
 seconds, and never more than 1,024 (net.ipv4.neigh.default.gc_thresh2 and 3), and each link has two. ip(7), arp(7)."""
@@ -62,14 +64,17 @@ class Link:
 
 @dataclass(slots=True)
 class Namespace:
-    """One device: what its kernel is told, and the commands of ``ip`` that run in it."""
+    """One device, or one VRF of a switch: what its kernel is told, and the commands of ``ip`` that run in it."""
 
     name: str
     device: str
     node: int
     is_switch: bool
+    """Whether daemons run in it; those of a VRF run in its switch."""
     settings: dict[str, str] = field(default_factory=dict[str, str])
     commands: list[str] = field(default_factory=list[str])
+    vrfs: dict[str, str] = field(default_factory=dict[str, str])
+    """Namespace of each VRF by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,18 @@ def lay_out(design: LabDesign) -> Layout:
         one.commands.append("link set dev lo up")
         device = devices.get(name, LabDevice(name, {}, {}))
         names = _name_switch_ports(device) if is_switch else {}
-        for port in range(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])):
+        members = make_vrfs(one, read_switch(device), namespaces) if is_switch else {}
+        for port in _list_ports(design, node):
             if fabric.port_peer[port] != NIL:
-                ends[port] = _make_end(design, device, one, port, names)
-                one.commands.append(f"link set dev {ends[port].interface} up")
-        (_address_switch if is_switch else _address_host)(design, device, one, ends)
+                end = _make_end(design, device, one, port, names)
+                space = members.get(end.interface, one)
+                ends[port] = replace(end, namespace=space.name)
+                space.commands.append(f"link set dev {end.interface} up")
+        if is_switch:
+            known = {ends[port].interface for port in _list_ports(design, node) if port in ends}
+            _address_switch(device, one, members, known)
+        else:
+            _address_host(design, device, one, ends)
     links = [
         Link(ends[port], ends[peer])
         for port, peer in enumerate(fabric.port_peer.tolist())
@@ -114,6 +126,46 @@ def lay_out(design: LabDesign) -> Layout:
     if len(links) > MOST_RESOLVED:
         _name_neighbours(design, namespaces, links)
     return Layout(namespaces, tuple(links), ends)
+
+
+def _list_ports(design: LabDesign, node: int) -> range:
+    return range(int(design.fabric.port_ptr[node]), int(design.fabric.port_ptr[node + 1]))
+
+
+def make_vrfs(one: Namespace, tables: Tables, namespaces: dict[str, Namespace]) -> dict[str, Namespace]:
+    """Make a namespace of each VRF of a switch; returns which interface is in which.
+
+    FRR takes a namespace for a VRF (``zebra -n``), and tunnels of a VRF end in the namespace of their switch, where
+    their far ends are reached.
+    """
+    source = next((row["src_ip"] for row in tables.get("VXLAN_TUNNEL", {}).values() if "src_ip" in row), "")
+    gates = {row["vrf_name"]: name for name, row in tables.get("VLAN_INTERFACE", {}).items() if "vrf_name" in row}
+    for vrf, row in tables.get("VRF", {}).items():
+        space = Namespace(f"{one.name}.{vrf}", one.device, one.node, is_switch=False, settings=dict(SWITCH_SETTINGS))
+        space.commands.append("link set dev lo up")
+        namespaces[space.name] = space
+        one.vrfs[vrf] = space.name
+        vni, gate = row.get("vni", ""), gates.get(vrf, "")
+        if vni and gate and source:
+            tunnel = f"vxlan{vni}"
+            # Without tos inherit the outer header has DSCP 0, and what is lossless inside is not on the way.
+            words = f"type vxlan id {vni} dstport 4789 local {source} nolearning tos inherit"
+            one.commands += [
+                f"link add name {tunnel} mtu {TUNNEL_MTU} {words}",
+                f"link set dev {tunnel} netns {space.name}",
+            ]
+            space.commands += [
+                f"link add name {gate} mtu {TUNNEL_MTU} type bridge",
+                f"link set dev {tunnel} master {gate}",
+                f"link set dev {tunnel} up",
+                f"link set dev {gate} up",
+            ]
+    rows = tables.get("INTERFACE", {})
+    return {
+        name: namespaces[one.vrfs[row["vrf_name"]]]
+        for name, row in rows.items()
+        if "|" not in name and row.get("vrf_name") in one.vrfs
+    }
 
 
 def _make_end(design: LabDesign, device: LabDevice, one: Namespace, port: int, names: Mapping[str, str]) -> End:
@@ -176,18 +228,18 @@ def _name_switch_ports(device: LabDevice) -> dict[str, str]:
     return {row["description"]: name for name, row in rows.items() if "description" in row}
 
 
-def _address_switch(design: LabDesign, device: LabDevice, one: Namespace, ends: Mapping[int, End]) -> None:
+def _address_switch(
+    device: LabDevice, one: Namespace, members: Mapping[str, Namespace], known: Collection[str]
+) -> None:
     tables = read_switch(device)
     for key in tables.get("LOOPBACK_INTERFACE", {}):
         _, _, address = key.partition("|")
         if address:
             one.commands.append(f"address add {address} dev lo")
-    known = {end.interface for end in ends.values() if end.namespace == one.name}
     for key in tables.get("INTERFACE", {}):
         interface, _, address = key.partition("|")
         if address and interface in known:
-            one.commands.append(f"address add {address} dev {interface}")
-    assert design.fabric.node_name[one.node] == device.name  # noqa: S101
+            members.get(interface, one).commands.append(f"address add {address} dev {interface}")
 
 
 def _address_host(design: LabDesign, device: LabDevice, one: Namespace, ends: Mapping[int, End]) -> None:
@@ -196,7 +248,7 @@ def _address_host(design: LabDesign, device: LabDevice, one: Namespace, ends: Ma
     for path, value in facts.items():
         if path.startswith("host.settings.") and path.endswith(".value"):
             one.settings[path.removeprefix("host.settings.").removesuffix(".value")] = str(value)
-    for port in range(int(fabric.port_ptr[one.node]), int(fabric.port_ptr[one.node + 1])):
+    for port in _list_ports(design, one.node):
         if port not in ends:
             continue
         number, interface = int(fabric.port_number[port]), ends[port].interface

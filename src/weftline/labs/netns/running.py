@@ -146,16 +146,26 @@ def _choose_timers(design: LabDesign, layout: Layout) -> Timers:
 
 def _make_plan(layout: Layout, key: str, timers: Timers) -> dict[str, Any]:
     spaces = list(layout.namespaces.values())
-    switches = [space.name for space in spaces if space.is_switch]
+    switches = {space.name: space.vrfs for space in spaces if space.is_switch}
     return {
         "namespaces": [
-            {"name": space.name, "settings": space.settings, "commands": "\n".join(space.commands) + "\n"}
-            for space in spaces
+            {
+                "name": space.name,
+                "settings": space.settings,
+                "commands": "\n".join(space.commands) + "\n",
+                "vrfs": space.vrfs,
+            }
+            for space in sorted(spaces, key=lambda space: not space.is_switch)
         ],
         "links": "".join(f"{_write_link(link)}\n" for link in layout.links),
         "user": daemons.USER if os.geteuid() == 0 else "",
         "programs": [
-            [daemons.plan_daemon(name, space, key) for space in switches for name in stage] for stage in daemons.STAGES
+            [
+                daemons.plan_daemon(name, space, key, has_vrfs=bool(own))
+                for space, own in switches.items()
+                for name in stage
+            ]
+            for stage in daemons.STAGES
         ],
         "loads": [load for space in switches for load in daemons.plan_loads(space, timers)],
     }
