@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.kernels.column import NIL
 from weftline.labs.netns.layout import Layout, list_endpoints
@@ -117,7 +118,7 @@ def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
     reaches = routes.group[rows][:, [columns[port] for port in ports]] != no_route(routes.group)
     reaches &= is_switched[:, None]
     np.fill_diagonal(reaches, val=False)
-    same = owner[:, None] == owner[None, :]
+    same = (owner[:, None] == owner[None, :]) | _list_shared(design, layout, ports)
     differ = ~same & (tenant[:, None] != NIL) & (tenant[None, :] != NIL)
     together, apart = reaches & same, reaches & differ
     return Pairs(
@@ -136,12 +137,37 @@ def _list_owners(design: LabDesign, layout: Layout, ports: list[int]) -> list[in
     found: list[int] = []
     for port in ports:
         tenant = int(fabric.node_tenant[fabric.port_node[port]])
-        _, _, vrf = layout.ends[int(fabric.port_peer[port])].namespace.partition(".Vrf")
+        vrf = _name_vrf(layout, int(fabric.port_peer[port]))
         found.append(tenant if tenant != NIL else -2 - numbers.setdefault(vrf, len(numbers)))
     return found
 
 
-def _sample(wanted: np.ndarray[tuple[int, int], np.dtype[np.bool_]], most: int) -> tuple[tuple[int, int], ...]:
+def _name_vrf(layout: Layout, port: int) -> str:
+    """Name the VRF in which a port of a switch stands; empty where it stands in none."""
+    space = layout.ends[port].namespace
+    return next((vrf for one in layout.namespaces.values() for vrf, name in one.vrfs.items() if name == space), "")
+
+
+def _list_shared(
+    design: LabDesign, layout: Layout, ports: list[int]
+) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+    """Say which endpoints stand in VRFs that take each other's routes, as a shared service and its users do."""
+    taken: dict[str, set[str]] = {}
+    told: dict[str, set[str]] = {}
+    for device in design.devices:
+        for path, value in device.facts.items():
+            vrf, _, word = path.removeprefix("tenancy.vrfs.").rpartition(".")
+            if path.startswith("tenancy.vrfs.") and word in {"imports", "exports"} and isinstance(value, tuple):
+                (taken if word == "imports" else told).setdefault(vrf, set()).update(str(target) for target in value)
+    names = [_name_vrf(layout, int(design.fabric.port_peer[port])) for port in ports]
+    known = sorted(set(names))
+    place = np.array([known.index(name) for name in names], dtype=np.int64)
+    takes = np.array([[bool(taken.get(a, set()) & told.get(b, set())) for b in known] for a in known], dtype=bool)
+    both = (takes & takes.T).reshape(len(known), len(known))
+    return both[place[:, None], place[None, :]]
+
+
+def _sample(wanted: NDArray[np.bool_], most: int) -> tuple[tuple[int, int], ...]:
     """Take whole diagonals, evenly spread: in each of them every endpoint sends once and receives once."""
     count = len(wanted)
     step = max(1, -(-int(wanted.sum()) // most))

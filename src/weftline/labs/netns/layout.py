@@ -154,8 +154,10 @@ def make_vrfs(one: Namespace, tables: Tables, namespaces: dict[str, Namespace]) 
                 f"link add name {tunnel} mtu {TUNNEL_MTU} {words}",
                 f"link set dev {tunnel} netns {space.name}",
             ]
+            # One address for all VRFs of a switch, as switches have it: far ends keep one per switch.
+            mac = "02:58:" + one.node.to_bytes(4, "big").hex(":")
             space.commands += [
-                f"link add name {gate} mtu {TUNNEL_MTU} type bridge",
+                f"link add name {gate} address {mac} mtu {TUNNEL_MTU} type bridge",
                 f"link set dev {tunnel} master {gate}",
                 f"link set dev {tunnel} up",
                 f"link set dev {gate} up",

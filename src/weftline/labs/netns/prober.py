@@ -109,15 +109,15 @@ class Field:
             self.arrived[source, target] = tos
 
 
-def try_pairs(field: Field, pairs: list[tuple[int, int]], rounds: int) -> None:
+def try_pairs(field: Field, pairs: list[tuple[int, int]]) -> None:
     """Send to all pairs, and again to those from which nothing arrived."""
     missing = pairs
-    for number in range(rounds):
+    for pause_s in PAUSE_S:
         for place, (source, target) in enumerate(missing):
             field.send(source, target)
             if place % AT_ONCE == AT_ONCE - 1:
                 field.receive(0)
-        field.receive(PAUSE_S[min(number, len(PAUSE_S) - 1)])
+        field.receive(pause_s)
         missing = [pair for pair in missing if pair not in field.arrived]
         if not missing:
             return
@@ -272,8 +272,8 @@ def try_all(order: dict[str, Any]) -> dict[str, Any]:
     begin = time.monotonic()
     together = [(int(a), int(b)) for a, b in order["together"]]
     apart = [(int(a), int(b)) for a, b in order["apart"]]
-    try_pairs(field, together, 3)
-    try_pairs(field, apart, 2)
+    try_pairs(field, together)
+    try_pairs(field, apart)
     return {
         "lost": [pair for pair in together if pair not in field.arrived],
         "crossed": [pair for pair in apart if pair in field.arrived],
