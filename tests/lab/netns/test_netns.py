@@ -258,14 +258,16 @@ def test_a_way_between_tenants_is_found(tmp_path: Path) -> None:
     try:
         assert place.lab("up").status == 0
         red, blue = "leaf-001.Vrfred", "leaf-001.Vrfblue"
-        place.inside(
-            "ip", "link", "add", "name", "leak", "netns", red, "type", "veth", "peer", "name", "leak", "netns", blue
-        )
-        for space, own, far in ((red, "10.128.0.0", "10.128.0.5"), (blue, "10.128.0.4", "10.128.0.1")):
-            place.inside("ip", "-n", space, "link", "set", "dev", "leak", "up")
-            via = f"route add {far}/32 dev leak src {own}"
-            place.inside("ip", "-n", space, *via.split())
-            place.inside("ip", "netns", "exec", space, "sysctl", "-qw", "net.ipv4.conf.leak.proxy_arp=1")
+        one, two = "02:00:00:00:00:01", "02:00:00:00:00:02"
+        pair = f"name leak address {one} netns {red} type veth peer name leak address {two} netns {blue}"
+        place.inside("ip", "link", "add", *pair.split())
+        for space, mac, far in ((red, two, "10.128.0.5"), (blue, one, "10.128.0.1")):
+            for words in (
+                "link set dev leak up",
+                f"neigh replace {far} lladdr {mac} dev leak nud permanent",
+                f"route add {far}/32 dev leak",
+            ):
+                place.inside("ip", "-n", space, *words.split())
         assert ("apart", "host-0001/nic1 to host-0002/nic1") in place.differences()
     finally:
         place.lab("down")

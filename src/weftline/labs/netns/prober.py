@@ -80,9 +80,9 @@ class Field:
             self.of_handle[line.fileno()] = place
             self.poll.register(line.fileno(), select.EPOLLIN)
 
-    def send(self, source: int, target: int) -> None:
-        """Send one packet as long as the link of the sender takes."""
-        size = min(self.sizes[source], self.sizes[target])
+    def send(self, source: int, target: int, *, is_long: bool) -> None:
+        """Send one packet, as long as the links of both ends take or as short as it gets."""
+        size = min(self.sizes[source], self.sizes[target]) if is_long else HEAD.size
         packet = HEAD.pack(PAIR, source, target, 0).ljust(size, b"\0")
         with contextlib.suppress(OSError):  # no buffer, no route: it does not arrive
             self.lines[source].sendto(packet, (self.addresses[target], PORT))
@@ -109,12 +109,15 @@ class Field:
             self.arrived[source, target] = tos
 
 
-def try_pairs(field: Field, pairs: list[tuple[int, int]]) -> None:
-    """Send to all pairs, and again to those from which nothing arrived."""
+def try_pairs(field: Field, pairs: list[tuple[int, int]], *, is_long: bool) -> None:
+    """Send to all pairs, and again to those from which nothing arrived.
+
+    Who must be reached must be by the longest packets, and who must not may not be by the shortest.
+    """
     missing = pairs
     for pause_s in PAUSE_S:
         for place, (source, target) in enumerate(missing):
-            field.send(source, target)
+            field.send(source, target, is_long=is_long)
             if place % AT_ONCE == AT_ONCE - 1:
                 field.receive(0)
         field.receive(pause_s)
@@ -272,8 +275,8 @@ def try_all(order: dict[str, Any]) -> dict[str, Any]:
     begin = time.monotonic()
     together = [(int(a), int(b)) for a, b in order["together"]]
     apart = [(int(a), int(b)) for a, b in order["apart"]]
-    try_pairs(field, together)
-    try_pairs(field, apart)
+    try_pairs(field, together, is_long=True)
+    try_pairs(field, apart, is_long=False)
     return {
         "lost": [pair for pair in together if pair not in field.arrived],
         "crossed": [pair for pair in apart if pair in field.arrived],
