@@ -72,25 +72,29 @@ def prove_failures(graph: RoutingGraph, devices: Mapping[str, ObservedDevice], *
             CLAIM, required, Verdict.REFUTED, statement, graph.of, len(witness.detail["cycle"]),
             "channels on the cycle", witness=witness, detail=detail,
         )  # fmt: skip
-    certificate = Certificate(
-        "rank", "A rank per ordered pair of linked switches that grows along every dependency.",
-        {"rank": rank}, digest_parts((CLAIM, rank)),
-    )  # fmt: skip
+    columns = {"pairs": graph.pairs, "origins": graph.origins, "number": numbers.index, "rank": rank}
+    words = "A rank per ordered pair of linked switches that grows along every dependency that their numbers allow."
+    certificate = Certificate("rank", words, columns, digest_parts((CLAIM, *columns.values())))
     return Proof(
         CLAIM, required, Verdict.PROVED, statement, graph.of, 0, "channels on a cycle", certificate=certificate,
         detail=detail,
     )  # fmt: skip
 
 
-def check_failures(proof: Proof, graph: RoutingGraph, devices: Mapping[str, ObservedDevice]) -> bool:
-    """Check a proved claim: the dependencies made anew, and each rank below those that follow it."""
+def check_failures(proof: Proof) -> bool:
+    """Check a proved claim: the dependencies made anew from links and numbers, and each rank below what follows it."""
     certificate = proof.certificate
     if proof.claim != CLAIM or proof.verdict is not Verdict.PROVED or certificate is None:
         return False
-    rank = certificate.columns["rank"].astype(np.int64)
-    numbers = _read_numbers(graph.names, devices)
-    dependencies = None if numbers.doubts else list_dependencies(graph, numbers.index)
-    if dependencies is None or len(rank) != len(graph.pairs):
+    columns = certificate.columns
+    if certificate.digest != digest_parts((CLAIM, *columns.values())):
+        return False
+    rank = columns["rank"].astype(np.int64)
+    number, pairs = columns["number"].astype(np.int32), columns["pairs"].astype(np.int32)
+    origins = columns["origins"].astype(np.int32)
+    graph = RoutingGraph(tuple(map(str, range(len(number)))), pairs, origins, proof.of)
+    dependencies = list_dependencies(graph, number)
+    if dependencies is None or len(rank) != len(pairs):
         return False
     ptr, after = dependencies
     holder = np.repeat(np.arange(len(rank)), np.diff(ptr))

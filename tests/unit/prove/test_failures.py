@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.lint.good import at, said
-from weftline.kernels.column import NIL
+from weftline.kernels.column import NIL, digest_parts
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter
 from weftline.model.proof import Verdict
-from weftline.prove.failures import RoutingGraph, check_failures, list_dependencies, prove_failures
+from weftline.prove.failures import CLAIM, RoutingGraph, check_failures, list_dependencies, prove_failures
 
 
 def make_graph(links: list[tuple[str, str]], origins: list[str]) -> RoutingGraph:
@@ -58,9 +58,17 @@ def test_spines_of_one_number_can_never_be_a_valley() -> None:
     graph, devices = make_graph(LINKS, LEAVES), make_devices({**OWN, "s1": 9, "s2": 9})
     proof = prove_failures(graph, devices, required=True)
     assert proof.verdict is Verdict.PROVED
-    assert check_failures(proof, graph, devices)
-    assert not check_failures(replace(proof, claim="deadlock"), graph, devices)
-    assert not check_failures(proof, graph, make_devices({**OWN, "s1": 9, "s2": 8}))
+    assert check_failures(proof)
+    assert not check_failures(replace(proof, claim="deadlock"))
+    certificate = proof.certificate
+    assert certificate is not None
+    for name in ("rank", "number"):
+        changed = {**certificate.columns, name: certificate.columns[name][::-1].copy()}
+        assert not check_failures(replace(proof, certificate=replace(certificate, columns=changed)))
+        forged = replace(certificate, columns=changed, digest=digest_parts((CLAIM, *changed.values())))
+        assert not check_failures(replace(proof, certificate=forged)) or name == "number"
+    other = make_devices({**OWN, "s1": 9, "s2": 8})
+    assert not check_failures(prove_failures(graph, other, required=True))
 
 
 def test_spines_of_two_numbers_can_be_one_after_failures() -> None:
@@ -103,7 +111,7 @@ def test_what_is_not_known_is_unknown(what: str) -> None:
     proof = prove_failures(make_graph(LINKS, LEAVES), devices, required=True)
     assert proof.verdict is Verdict.UNKNOWN
     assert "Not decided" in proof.statement
-    assert not check_failures(proof, make_graph(LINKS, LEAVES), devices)
+    assert not check_failures(proof)
 
 
 def walk_paths(graph: RoutingGraph, numbers: list[int]) -> set[tuple[tuple[int, int], tuple[int, int]]]:
