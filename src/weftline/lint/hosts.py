@@ -194,6 +194,24 @@ def _judge_marks(source: LintSource) -> Iterator[Hit]:
         yield from gather(found, host.name)
 
 
+def _judge_notifications(source: LintSource) -> Iterator[Hit]:
+    """A notification that can be paused waits behind the very congestion that it reports."""
+    for host in source.hosts:
+        found: list[tuple[ObservedPort, str, Place, str]] = []
+        for port in _nics(host):
+            paused, nic = find_priorities(port), port.nic
+            if nic is None:
+                continue
+            right = "a priority of their own that does not pause, as 6"
+            if nic.notify_priority is not None and nic.notify_priority.value in paused:
+                words = f"congestion notifications leave with priority {nic.notify_priority.value}, which pauses"
+                found.append((port, words, nic.notify_priority.where, right))
+            elif nic.notify_dscp is not None and classify(port, nic.notify_dscp.value) in paused:
+                words = f"DSCP {nic.notify_dscp.value} of congestion notifications has a priority that pauses"
+                found.append((port, words, nic.notify_dscp.where, right))
+        yield from gather(found, host.name)
+
+
 def _judge_buffers(source: LintSource) -> Iterator[Hit]:
     """A NIC reckons its headroom with the length it was told, 7 m where nobody told it."""
     for host in source.hosts:
@@ -211,7 +229,7 @@ def _judge_buffers(source: LintSource) -> Iterator[Hit]:
                         f"receive buffer {index} of priority {priority} has {size.value:,} B, and the driver's formula "
                         f"asks for {need.driver_xoff:,} B"
                     )
-                    found.append((port, words, size.where, f"at least {need.buffer:,} B; mlnx_qos --cable_len"))
+                    found.append((port, words, size.where, f"at least {need.buffer:,} B for its cable"))
         yield from gather(found, host.name)
 
 
@@ -222,7 +240,7 @@ def _judge_length(source: LintSource) -> Iterator[Hit]:
             told = None if port.nic is None else port.nic.cable_m
             if told is not None and port.length_m is not None and told.value < port.length_m.value:
                 words = f"it reckons with {told.value:g} m of cable, and its cable has {port.length_m.value:g} m"
-                found.append((port, words, told.where, f"mlnx_qos --cable_len {port.length_m.value:g}"))
+                found.append((port, words, told.where, f"mlnx_qos --pfc LIST --cable_len {port.length_m.value:g}"))
         yield from gather(found, host.name)
 
 
@@ -251,6 +269,7 @@ RULES = (
     Rule("nic.willing", "warning", _judge_willing, "the firmware takes what LLDP brings; Mellanox DCBX"),
     Rule("nic.one-source-port", "critical", _judge_ports, "NVIDIA/nvshmem issue 27; DeepEP issue 415; our lab"),
     Rule("nic.congestion-control", "warning", _judge_marks, "ecn/roce_np and roce_rp per priority"),
+    Rule("nic.notifications-pause", "critical", _judge_notifications, "DCQCN paper, SIGCOMM 2015"),
     Rule("nic.small-buffer", "critical", _judge_buffers, "mlx5 port_buffer.c"),
     Rule("nic.cable-length", "warning", _judge_length, "mlx5 assumes 7 m"),
     Rule("nic.virtual-function", "warning", _judge_virtual, "Mellanox/network-operator issues 269 and 179"),

@@ -119,6 +119,7 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "nic.willing": lambda: change_nic("host-1", is_willing=said(True)),
     "nic.one-source-port": lambda: change_nic("host-1", source_port=said("fixed")),
     "nic.congestion-control": lambda: change_nic("host-1", reacting_priorities=said(())),
+    "nic.notifications-pause": lambda: change_nic("host-1", notify_priority=said(3)),
     "nic.small-buffer": lambda: change_nic("host-1", buffers=said((19_872, 40_000, 0, 0, 0, 0, 0, 0))),
     "nic.cable-length": lambda: change_nic("host-1", cable_m=said(7.0)),
     "nic.virtual-function": lambda: change_nic("host-1", is_virtual=said(True), traffic_class=None),
