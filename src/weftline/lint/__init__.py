@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from weftline.lint.buffers import RULES as BUFFERS
 from weftline.lint.classes import RULES as CLASSES
+from weftline.lint.drift import RULES as DRIFT
 from weftline.lint.evidence import RULES as EVIDENCE
 from weftline.lint.files import RULES as FILES
 from weftline.lint.frames import RULES as FRAMES
 from weftline.lint.hosts import RULES as HOSTS
+from weftline.lint.links import RULES as LINKS
 from weftline.lint.paths import RULES as PATHS
 from weftline.lint.pauses import RULES as PAUSES
+from weftline.lint.pools import RULES as POOLS
 from weftline.lint.queues import RULES as QUEUES
 from weftline.lint.rule import LintSource, Rule, judge_rule
+from weftline.lint.sessions import RULES as SESSIONS
 from weftline.lint.tenancy import RULES as TENANCY
 from weftline.model.finding import Finding
 
-RULES: tuple[Rule, ...] = (*CLASSES, *PAUSES, *BUFFERS, *QUEUES, *FRAMES, *HOSTS, *PATHS, *TENANCY, *EVIDENCE, *FILES)
+RULES: tuple[Rule, ...] = (
+    *CLASSES, *PAUSES, *BUFFERS, *POOLS, *QUEUES, *FRAMES, *LINKS, *HOSTS, *PATHS, *SESSIONS, *TENANCY, *DRIFT,
+    *EVIDENCE, *FILES,
+)  # fmt: skip
 SEVERITIES = ("critical", "warning", "note")
 
 

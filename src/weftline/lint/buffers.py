@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from weftline.errors import Place
 from weftline.headroom import find_floor
 from weftline.headroom.sorting import find_paused_groups, find_priorities, get_group
-from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
+from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedGroup, ObservedPort
 
@@ -47,7 +48,8 @@ def _judge_absent(source: LintSource) -> Iterator[Hit]:
             if group is None:
                 where = port.where if port.pauses is None else port.pauses.where
                 words = f"group {number} asks for pauses and has no buffer of its own"
-                found.append((port, words, where, "a lossless profile of the port's speed and cable"))
+                right = f"a lossless profile of the port's speed and cable{name_table(device, 'groups')}"
+                found.append((port, words, where, right))
             elif _is_empty(group):
                 said = group.xoff_bytes or group.size_bytes or group.profile
                 words = f"group {number} has no headroom: what comes after its pause is dropped"
@@ -110,16 +112,25 @@ def _judge_length(source: LintSource) -> Iterator[Hit]:
         if "buffers" not in device.covers or device.buffer_model is None:
             continue
         found: list[tuple[ObservedPort, str, Place, str]] = []
+        fixed: list[tuple[ObservedPort, str, Place, str]] = []
+        right = f"the length of its cable{name_table(device, 'lengths')}"
+        known = any(port.length_m is not None for port in device.ports)
         for port in device.ports:
-            if not is_used(port) or not find_priorities(port) or _has_fixed(port):
+            if not is_used(port) or not find_priorities(port):
+                continue
+            if _has_fixed(port):
+                if port.length_m is None and known:
+                    words = "no cable length is said, so its headroom is not made anew after a change"
+                    fixed.append((port, words, port.where, right))
                 continue
             if port.length_m is None:
                 words = "no cable length is said, so the device makes no headroom for it"
-                found.append((port, words, port.where, "the length of its cable in CABLE_LENGTH"))
+                found.append((port, words, port.where, right))
             elif port.length_m.value == 0:
                 words = "the cable length is 0 m, which tells the device to make no headroom"
                 found.append((port, words, port.length_m.where, "the length of its cable"))
         yield from gather(found, device.name)
+        yield from (replace(hit, severity="warning") for hit in gather(fixed, device.name))
 
 
 def _has_fixed(port: ObservedPort) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weftline.errors import Place
@@ -46,13 +46,14 @@ def _judge_map(source: LintSource) -> Iterator[Hit]:
 
 def _judge_wanted(source: LintSource) -> Iterator[Hit]:
     """What the hosts send, or the declaration names, must go to a class that pauses."""
+    wanted = {dscp: why for dscp, why in source.wanted.items() if not source.is_of_host(dscp)}
     for device in source.switches:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in device.ports:
             if not is_used(port) or port.class_of_dscp is None:
                 continue
             paused = find_paused_classes(port)
-            for dscp, why in source.wanted.items():
+            for dscp, why in wanted.items():
                 number = classify(port, dscp)
                 if number is None or number not in paused:
                     to = "no class" if number is None else f"class {number}"
@@ -90,11 +91,16 @@ def _judge_queue(source: LintSource) -> Iterator[Hit]:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in _pausing(device):
             queues, stopped = read_map(port.queue_of_class), read_map(port.queue_of_priority)
+            fed = None if port.class_of_dscp is None else {queues.get(n) for n in port.class_of_dscp.value.values()}
             for priority in find_priorities(port):
-                if stopped.get(priority) not in set(queues.values()):
-                    said = port.queue_of_priority or port.pauses
-                    words = f"priority {priority} pauses queue {stopped.get(priority, 'none')}, which no class uses"
-                    found.append((port, words, port.where if said is None else said.where, "the queue of the class"))
+                number = stopped.get(priority)
+                if number in set(queues.values()) and (fed is None or number in fed):
+                    continue
+                # Where the map of pauses is the plain one, that of classes is the one that was changed.
+                said = (port.queue_of_class if number == priority else None) or port.queue_of_priority or port.pauses
+                no = "class uses" if number not in set(queues.values()) else "DSCP leads to"
+                words = f"priority {priority} pauses queue {'none' if number is None else number}, which no {no}"
+                found.append((port, words, port.where if said is None else said.where, "the queue of the class"))
         yield from gather(found, device.name)
 
 
@@ -110,7 +116,7 @@ def _judge_group(source: LintSource) -> Iterator[Hit]:
                 meant = priority if asked is None else asked.value.get(priority)
                 for number in mine:
                     if groups.get(number) != meant:
-                        said = asked or port.group_of_class or port.pauses
+                        said = (port.group_of_class if meant == priority else None) or asked or port.pauses
                         words = (
                             f"class {number} waits in group {groups.get(number, 'none')}, and priority {priority} is "
                             f"asked for by group {'none' if meant is None else meant}: its buffer runs over unpaused"
@@ -126,7 +132,13 @@ def _judge_mixed(source: LintSource) -> Iterator[Hit]:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in _pausing(device):
             paused = find_paused_classes(port)
-            used = paused if port.class_of_dscp is None else set(port.class_of_dscp.value.values()) | paused
+            fed = set[int]() if port.class_of_dscp is None else set(port.class_of_dscp.value.values())
+            used = fed | paused
+            if port.queue_of_class is not None:
+                for queue, members in _share_queues(port.queue_of_class.value, paused & fed).items():
+                    words = f"classes {list_numbers(members)} share queue {queue}, which pauses"
+                    right = "a queue of its own for each lossless class"
+                    found.append((port, words, port.queue_of_class.where, right))
             for name, said in (("group", port.group_of_class), ("queue", port.queue_of_class)):
                 if said is None:
                     continue
@@ -136,6 +148,15 @@ def _judge_mixed(source: LintSource) -> Iterator[Hit]:
                         words = f"class {other} shares {name} {said.value.get(other)} with class {list_numbers(shared)}"
                         found.append((port, words, said.where, f"a {name} of its own for each lossless class"))
         yield from gather(found, device.name)
+
+
+def _share_queues(queues: Numbers, classes: Iterable[int]) -> dict[int, list[int]]:
+    """Find queues that several classes use."""
+    found: dict[int, list[int]] = {}
+    for number in classes:
+        if number in queues:
+            found.setdefault(queues[number], []).append(number)
+    return {queue: members for queue, members in found.items() if len(members) > 1}
 
 
 def _judge_remark(source: LintSource) -> Iterator[Hit]:

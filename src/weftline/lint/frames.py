@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.headroom.sorting import find_priorities
-from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
+from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, show_place
 from weftline.model.observed_port import ObservedPort
 
 VXLAN_BYTES = 50
@@ -27,7 +27,7 @@ def _judge_ends(source: LintSource) -> Iterator[Hit]:
                 continue  # hosts send no larger frames than they take, and the path MTU is theirs to agree on
             words = (
                 f"frames of up to {port.mtu.value:,} B leave here, and {other_device.name}/{other.name} takes "
-                f"{other.mtu.value:,} B ({other.mtu.where})"
+                f"{other.mtu.value:,} B ({show_place(other.mtu.where)})"
             )
             right = f"MTU {port.mtu.value:,} at the other end"
             yield Hit(device.name, words, port.mtu.where, right, (port.name,))
@@ -35,16 +35,16 @@ def _judge_ends(source: LintSource) -> Iterator[Hit]:
 
 def _judge_hosts(source: LintSource) -> Iterator[Hit]:
     """RDMA needs one path MTU at both ends, and every switch must carry it."""
-    sizes: dict[int, tuple[str, ObservedPort]] = {}
+    sizes: dict[int, list[tuple[str, ObservedPort]]] = {}
     for host in source.hosts:
         for port in host.ports:
             if port.mtu is not None and is_used(port) and port.nic is not None:
-                sizes.setdefault(port.mtu.value, (host.name, port))
+                sizes.setdefault(port.mtu.value, []).append((host.name, port))
     if not sizes:
         return
-    top = max(sizes)
+    top = max(sizes, key=lambda size: (len(sizes[size]), size))  # the few that differ from most are wrong
     need = top + (VXLAN_BYTES if any(device.tunnel is not None for device in source.switches) else 0)
-    name, biggest = sizes[top]
+    name, biggest = sizes[top][0]
     for host in source.hosts:
         found = [
             (port, f"MTU {port.mtu.value:,}, and {name}/{biggest.name} has {top:,}", port.mtu.where, f"MTU {top:,}")

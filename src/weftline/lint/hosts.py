@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weftline.errors import Place
 from weftline.headroom import nic_headroom
 from weftline.headroom.sorting import classify, find_buffer, find_priorities, list_numbers
+from weftline.lint.pauses import NOTIFY_DSCP, find_notify_dscps
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
 from weftline.model.observed import ObservedDevice, ObservedSetting
 from weftline.model.observed_port import ObservedGid, ObservedPort
@@ -15,6 +16,8 @@ from weftline.model.observed_port import ObservedGid, ObservedPort
 ECT = 3
 """The two ECN bits of the traffic class byte. RFC 3168, 5."""
 TC_NAMES = ("NCCL_IB_TC", "UCX_IB_TRAFFIC_CLASS", "NVSHMEM_IB_TRAFFIC_CLASS")
+LOCAL_INDICES = frozenset({0, 1})
+"""Linux puts the link-local address of a port first: RoCEv1, then RoCEv2."""
 GID_NAMES = ("NCCL_IB_GID_INDEX", "UCX_IB_GID_INDEX", "NVSHMEM_IB_GID_INDEX")
 
 
@@ -67,6 +70,61 @@ def _judge_default(source: LintSource) -> Iterator[Hit]:
         yield from gather(found, host.name)
 
 
+def _judge_sent(source: LintSource) -> Iterator[Hit]:
+    """A host whose DSCP no switch keeps, while they keep that of others, is at fault itself."""
+    for host in source.hosts:
+        found: list[tuple[ObservedPort, str, Place, str]] = []
+        for port in _nics(host):
+            said = None if port.nic is None else port.nic.traffic_class
+            if said is None or not source.is_of_host(said.value >> 2):
+                continue
+            kept = list_numbers(source.kept)
+            words = f"RDMA leaves with DSCP {said.value >> 2}, which no switch keeps from loss; they keep DSCP {kept}"
+            found.append((port, words, said.where, f"traffic class {4 * min(source.kept) + 2}"))
+        yield from gather(found, host.name)
+
+
+def _judge_notify(source: LintSource) -> Iterator[Hit]:
+    """Notifications have a DSCP of their own, the same at every host."""
+    usual = find_notify_dscps(source)
+    for host in source.hosts:
+        found: list[tuple[ObservedPort, str, Place, str]] = []
+        for port in _nics(host):
+            nic = port.nic
+            said = None if nic is None else nic.notify_dscp
+            if nic is None or said is None:
+                continue
+            right = f"DSCP {min(usual - set(source.wanted) or {NOTIFY_DSCP})}, as the switches sort it"
+            if nic.traffic_class is not None and nic.traffic_class.value >> 2 == said.value:
+                words = (
+                    f"congestion notifications leave with DSCP {said.value}, as the data does, and are paused with it"
+                )
+                found.append((port, words, said.where, right))
+            elif said.value not in usual:
+                words = (
+                    f"congestion notifications leave with DSCP {said.value}, and with {list_numbers(usual)} "
+                    "from most other hosts"
+                )
+                found.append((port, words, said.where, right))
+        yield from gather(found, host.name)
+
+
+def _judge_devices(source: LintSource) -> Iterator[Hit]:
+    """NCCL falls back to TCP where it finds none of the NICs that it was told to use."""
+    for host in source.hosts:
+        known = {port.nic.device.value for port in _nics(host) if port.nic is not None and port.nic.device is not None}
+        for setting in _setting(host, "NCCL_IB_HCA") if len(known) > 1 else ():
+            text = setting.value.value
+            if text.startswith("^"):
+                continue
+            is_exact = text.startswith("=")
+            named = [part.partition(":")[0].strip() for part in text.removeprefix("=").split(",") if part.strip()]
+            strange = [n for n in named if n not in known and (is_exact or not any(k.startswith(n) for k in known))]
+            if strange:
+                words = f"NCCL_IB_HCA names {strange[0]}, which is none of {', '.join(sorted(known)[:8])}"
+                yield Hit(host.name, words, setting.value.where, "the RDMA devices of this host")
+
+
 def _judge_ecn(source: LintSource) -> Iterator[Hit]:
     """A packet that is not ECN-capable is dropped where others are marked; a NIC that reacts to marks says ECT."""
     for host in source.hosts:
@@ -102,7 +160,15 @@ def _judge_gid(source: LintSource) -> Iterator[Hit]:
             index = _number(setting)
             for port in _nics(host):
                 gids = () if port.nic is None else port.nic.gids
-                if not gids or index is None:
+                if index is None:
+                    continue
+                if not gids:
+                    if index in LOCAL_INDICES:
+                        words = (
+                            f"{setting.name}={index} is the link-local address of {port.name}, as Linux numbers them"
+                        )
+                        right = "the index of the routed address of RoCEv2, as show_gids lists it (often 3)"
+                        yield Hit(host.name, words, setting.value.where, right, (port.name,), "warning")
                     continue
                 chosen = next((gid for gid in gids if gid.index == index), None)
                 good = next((gid for gid in gids if gid.version == "v2" and not _is_local(gid)), None)
@@ -262,6 +328,9 @@ def _judge_virtual(source: LintSource) -> Iterator[Hit]:
 RULES = (
     Rule("nic.byte-lossy", "critical", _judge_byte, "NVIDIA/nccl issue 2383; openucx/ucx issue 2434"),
     Rule("nic.default-lossy", "critical", _judge_default, "openucx/ucx issue 2434; chimera-nas/chimera PR 617"),
+    Rule("nic.sends-lossy", "critical", _judge_sent, "openucx/ucx issue 2434; chimera-nas/chimera PR 617"),
+    Rule("nic.notifications", "warning", _judge_notify, "SIGCOMM 2015 (DCQCN): notifications go first"),
+    Rule("nic.unknown-device", "warning", _judge_devices, "NCCL_IB_HCA against ibdev2netdev"),
     Rule("nic.not-ecn-capable", "warning", _judge_ecn, "sonic-buildimage issue 27606"),
     Rule("nic.gid", "critical", _judge_gid, "NVIDIA/nccl issues 769 and 426; uccl pull request 803"),
     Rule("nic.trust", "critical", _judge_trust, "Mellanox/network-operator issues 269 and 179"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -51,6 +51,27 @@ def pair_ports(devices: Sequence[ObservedDevice]) -> tuple[Link, ...]:
     return tuple(found)
 
 
+def find_claims(devices: Sequence[ObservedDevice]) -> Iterator[tuple[End, End, End]]:
+    """List (end, end that it names, end that belongs to that one) where the third is not the first.
+
+    The third is whom the named end names itself, else who named it first.
+    """
+    by_name = {name: end for end in _list_ends(devices) for name in _list_names(*end)}
+    named = [(end, met) for end in _list_ends(devices) if (met := _find_named(end, by_name)) is not None]
+    first: dict[int, End] = {}
+    for end, met in named:
+        first.setdefault(id(met[1]), end)
+    for end, met in named:
+        back = _find_named(met, by_name) or first[id(met[1])]
+        if back[1] is not end[1]:
+            yield end, met, back
+
+
+def _find_named(end: End, by_name: Mapping[str, End]) -> End | None:
+    met = None if end[1].peer is None else by_name.get(end[1].peer.value)
+    return None if met is None or met[1] is end[1] else met
+
+
 def _list_ends(devices: Sequence[ObservedDevice]) -> Iterator[End]:
     return ((device, port) for device in devices for port in device.ports)
 
@@ -59,6 +80,8 @@ def _list_names(device: ObservedDevice, port: ObservedPort) -> list[str]:
     names = [port.name]
     if port.number is not None:
         names.append(str(port.number.value))
+        if port.nic is not None:
+            names.append(f"nic{port.number.value}")
     if port.nic is not None and port.nic.device is not None:
         names.append(port.nic.device.value)
     return [f"{device.name}/{name}" for name in names]

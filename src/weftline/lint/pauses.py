@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 from weftline.errors import Place
 from weftline.headroom.sorting import find_priorities, list_numbers
-from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
+from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table, show_place
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort, ObservedWatchdog
 
@@ -29,7 +30,7 @@ def _judge_ends(source: LintSource) -> Iterator[Hit]:
         if mine != theirs:
             words = (
                 f"priorities {list_numbers(mine)} pause here, and {list_numbers(theirs)} at the other end, "
-                f"{other_device.name}/{other.name} ({other.pauses.where})"
+                f"{other_device.name}/{other.name} ({show_place(other.pauses.where)})"
             )
             yield Hit(device.name, words, port.pauses.where, "the same priorities at both ends", (port.name,))
 
@@ -45,18 +46,20 @@ def _judge_missing(source: LintSource) -> Iterator[Hit]:
         pausing = [port for port in used if find_priorities(port)]
         if not pausing:
             if device.role == "switch" and used and (source.wanted or _has_pausing(source)):
-                yield Hit(device.name, "no port pauses any priority", used[0].where, "PFC on the lossless priority")
+                right = f"PFC on the lossless priority{name_table(device, 'pauses')}"
+                yield Hit(device.name, "no port pauses any priority", used[0].where, right)
             continue
         usual = max({find_priorities(p) for p in pausing}, key=lambda s: sum(find_priorities(p) == s for p in pausing))
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for port in used:
             if find_priorities(port) != usual:
-                where = port.where if port.pauses is None else port.pauses.where
+                where = (port.sorted_at or port.where) if port.pauses is None else port.pauses.where
                 have = (
                     f"priorities {list_numbers(find_priorities(port))} pause" if find_priorities(port) else "no pause"
                 )
                 words = f"{have}, and {list_numbers(usual)} on {len(pausing):,} other ports of the device"
-                found.append((port, words, where, f"PFC on priority {list_numbers(usual)}"))
+                right = f"PFC on priority {list_numbers(usual)}{name_table(device, 'pauses')}"
+                found.append((port, words, where, right))
         yield from gather(found, device.name)
 
 
@@ -135,13 +138,14 @@ def _judge_notifications(source: LintSource) -> Iterator[Hit]:
 
 def find_notify_dscps(source: LintSource) -> set[int]:
     """Find the DSCPs of congestion notifications: as the hosts say, else the usual one."""
-    said = {
+    said = Counter(
         port.nic.notify_dscp.value
         for host in source.hosts
         for port in host.ports
         if port.nic is not None and port.nic.notify_dscp is not None
-    }
-    return said or {NOTIFY_DSCP}
+    )
+    most = max(said.values(), default=0)  # few that differ are their hosts' fault: rule nic.notifications
+    return {dscp for dscp, times in said.items() if times == most} or {NOTIFY_DSCP}
 
 
 def _judge_many(source: LintSource) -> Iterator[Hit]:
@@ -159,7 +163,13 @@ def _judge_watched(source: LintSource) -> Iterator[Hit]:
     for device in source.switches:
         found: list[tuple[ObservedPort, str, Place, str]] = []
         some: list[tuple[ObservedPort, str, Place, str]] = []
+        bare: list[tuple[ObservedPort, str, Place, str]] = []
+        watching = any(port.watched is not None and port.watched.value for port in device.ports)
         for port in device.ports:
+            if port.watched is None and watching and find_priorities(port) and is_used(port):
+                words = "the watchdog watches nothing, and other ports of the device are watched"
+                right = f"watch {list_numbers(find_priorities(port))}{name_table(device, 'pauses')}"
+                bare.append((port, words, port.sorted_at or port.where, right))
             if port.watched is None or port.pauses is None or set(port.watched.value) == set(port.pauses.value):
                 continue
             words = (
@@ -169,7 +179,7 @@ def _judge_watched(source: LintSource) -> Iterator[Hit]:
             entry = (port, words, port.watched.where, f"watch {list_numbers(port.pauses.value)}")
             (some if set(port.watched.value) < set(port.pauses.value) and port.watched.value else found).append(entry)
         yield from gather(found, device.name)
-        yield from (replace(hit, severity="warning") for hit in gather(some, device.name))
+        yield from (replace(hit, severity="warning") for hit in gather([*some, *bare], device.name))
 
 
 def _judge_unwatched(source: LintSource) -> Iterator[Hit]:
@@ -181,7 +191,8 @@ def _judge_unwatched(source: LintSource) -> Iterator[Hit]:
         for port in device.ports:
             if is_used(port) and find_priorities(port) and not _is_watched(device, port):
                 where = port.where if port.pauses is None else port.pauses.where
-                found.append((port, "it pauses, and no watchdog ends a pause that never ends", where, "a PFC watchdog"))
+                words = "it pauses, and no watchdog ends a pause that never ends"
+                found.append((port, words, where, f"a PFC watchdog{name_table(device, 'watchdog')}"))
         yield from gather(found, device.name)
 
 

@@ -9,7 +9,7 @@ from weftline.headroom import alpha_of, judge_marks
 from weftline.headroom.sorting import find_paused_classes, find_priorities, get_group, get_queue, read_map
 from weftline.lint.hosts import reacts_to_marks
 from weftline.lint.pauses import find_notify_dscps
-from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
+from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table
 from weftline.model.headroom import PauseLimit
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort, ObservedQueue
@@ -37,7 +37,8 @@ def _judge_unmarked(source: LintSource) -> Iterator[Hit]:
             marks = None if queue is None else queue.marks
             if marks is None:
                 where = port.where if queue is None else queue.where
-                found.append((port, f"queue {key} of lossless class {number} marks nothing", where, "an ECN profile"))
+                right = f"an ECN profile{name_table(device, 'queues')}"
+                found.append((port, f"queue {key} of lossless class {number} marks nothing", where, right))
             elif marks.is_marking is not None and not marks.is_marking.value:
                 words = f"queue {key} has profile {marks.name}, and its marking is off"
                 found.append((port, words, marks.is_marking.where, "ECN on"))
@@ -52,7 +53,7 @@ def _judge_order(source: LintSource) -> Iterator[Hit]:
                 marks = queue.marks
                 if marks is None or marks.min_bytes is None or marks.max_bytes is None:
                     continue
-                if marks.min_bytes.value >= marks.max_bytes.value:
+                if marks.min_bytes.value > marks.max_bytes.value:  # equal ones are a step, as DCTCP wants
                     words = (
                         f"profile {marks.name} marks from {marks.min_bytes.value:,} B and all from "
                         f"{marks.max_bytes.value:,} B"
@@ -171,7 +172,10 @@ def _judge_notify(source: LintSource) -> Iterator[Hit]:
                 if queue is None or queue.schedule is None or queue.schedule.value == "strict":
                     continue
                 words = f"congestion notifications (DSCP {dscp}) leave by queue {key}, which is not strict"
-                found.append((port, words, queue.schedule.where, "a strict queue"))
+                # Where a queue is strict, the packets are in the wrong one; else the queue is served wrongly.
+                strict = any(q.schedule is not None and q.schedule.value == "strict" for q in port.queues)
+                where = port.class_of_dscp.where if strict else queue.schedule.where
+                found.append((port, words, where, "a strict queue"))
         yield from gather(found, device.name)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from weftline.errors import Place
+from weftline.headroom.sorting import find_paused_classes, find_priorities
 from weftline.lint.pairing import Link, pair_ports
 from weftline.model.finding import Finding, FindingSeverity
 from weftline.model.observed import ObservedDevice
@@ -39,6 +40,23 @@ class LintSource:
     def hosts(self) -> tuple[ObservedDevice, ...]:
         """The hosts."""
         return tuple(device for device in self.devices if device.role == "host")
+
+    @cached_property
+    def kept(self) -> frozenset[int]:
+        """DSCPs that some switch sorts into a class that pauses."""
+        found: set[int] = set()
+        for device in self.switches:
+            for port in device.ports:
+                if port.class_of_dscp is not None and find_priorities(port) and is_used(port):
+                    paused = find_paused_classes(port)
+                    found |= {dscp for dscp, number in port.class_of_dscp.value.items() if number in paused}
+        return frozenset(found)
+
+    def is_of_host(self, dscp: int) -> bool:
+        """Tell whether a DSCP that no switch keeps is a fault of its sender: it is 0, or others send what is kept."""
+        if self.dscps is not None or not self.kept or dscp in self.kept:
+            return False
+        return dscp == 0 or bool(self.kept & set(self.wanted))
 
     @cached_property
     def wanted(self) -> Mapping[int, str]:
@@ -106,6 +124,11 @@ def name_ports(ports: Sequence[str]) -> str:
     return f"{', '.join(ports[: SHOWN_PORTS - 1])} and {len(ports) - SHOWN_PORTS + 1:,} more"
 
 
+def show_place(where: Place) -> str:
+    """Write a place with its path in the file, as findings do that speak of two places."""
+    return f"{where} {where.path}".rstrip()
+
+
 def gather(hits: Iterable[tuple[ObservedPort, str, Place, str]], device: str) -> Iterator[Hit]:
     """Put the ports of a device together at which the same is wrong with the same right value.
 
@@ -116,6 +139,12 @@ def gather(hits: Iterable[tuple[ObservedPort, str, Place, str]], device: str) ->
         found.setdefault((message, right), []).append((port.name, where))
     for (message, right), places in found.items():
         yield Hit(device, message, places[0][1], right, tuple(name for name, _ in places))
+
+
+def name_table(device: ObservedDevice, matter: str) -> str:
+    """Say in which table of the device a matter is said, as `` (BUFFER_PG)``; empty where it has no such tables."""
+    table = dict(device.tables).get(matter)
+    return f" ({table})" if table else ""
 
 
 def is_used(port: ObservedPort) -> bool:

@@ -120,6 +120,9 @@ class ObservedDevice:
     tunnel: ObservedTunnel | None = None
     filters: tuple[ObservedFilter, ...] = ()
     mirrors: tuple[ObservedMirror, ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
+    """What the device calls the table of ``groups``, ``queues``, ``queue-buffers``, ``watchdog``, ``pauses`` and
+    ``lengths``, so that a row that is missing can be named."""
     uses_kernel_groups: Said[bool] | None = None
     """Whether routes go into the kernel by next-hop groups (FRR's default)."""
     settings: tuple[ObservedSetting, ...] = ()
@@ -128,6 +131,6 @@ class ObservedDevice:
     """Tables or kinds of lines that nobody here reads, and how often each occurs."""
     covers: frozenset[str] = frozenset()
     """What these files can say at all: of ``ports, classes, pauses, buffers, marks, schedule, watchdog, mtu, tenancy,
-    routing, filters, mirrors, host, nics, hash``; what is not in it is unknown, not absent."""
+    routing, kernel-groups, filters, mirrors, host, nics, hash``; what is not in it is unknown, not absent."""
     problems: tuple[Problem, ...] = ()
     """What could not be read, dangles, or is out of range."""

@@ -155,6 +155,8 @@ class ObservedPort:
     """Of an interface that is no plug: the VLAN whose gateway it is (``Vlan101``)."""
     checks_source: Said[Literal["strict", "loose", "off"]] | None = None
     """Whether packets are dropped whose source address has no route back, by this port (strict) or by any."""
+    sorted_at: Place | None = None
+    """Where its maps and pauses stand, where that is another place than the port's own."""
     trust: Said[Trust] | None = None
     default_class: Said[int] | None = None
     class_of_dscp: Said[Numbers] | None = None

@@ -12,6 +12,8 @@ from tests.unit.lint.good import (
     GROUPS,
     IDENTITY,
     MARKS,
+    NIC,
+    QUEUES,
     at,
     change,
     change_all,
@@ -28,6 +30,7 @@ from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter, O
 
 Fabric = tuple[ObservedDevice, ...]
 LOSSY = {**CLASSES, 26: 1}
+SECOND = replace(NIC, device=said("mlx5_1"))
 VALLEY = (ObservedNeighbour("e2", at(), allows_own_number=said(True)),)
 
 
@@ -64,6 +67,61 @@ def tunnel(**fields: Any) -> Fabric:
     return change("leaf-1", tunnel=ObservedTunnel(at(), **fields))
 
 
+def shut(**fields: Any) -> Fabric:
+    """Change the port of a leaf that leads to its spine."""
+    return change("leaf-1", 1, **fields)
+
+
+def speak(number: int, **fields: Any) -> Fabric:
+    """Let two leaves and their spine speak BGP; change what the first leaf says."""
+    leaf, other, spine, *hosts = make_fabric()
+
+    def add(device: ObservedDevice, own: int, *ways: ObservedNeighbour, **more: Any) -> ObservedDevice:
+        kept: dict[str, Any] = {"number": said(own), "router_id": said(f"10.0.0.{own}"), "neighbours": ways} | more
+        router = ObservedRouter("default", at(), redistributed=(said("connected"),))
+        return replace(device, routers=(replace(router, **kept),))
+
+    up = ObservedNeighbour("e2", at(), number=said(number))
+    down = (ObservedNeighbour("e1", at(), number=said(1)), ObservedNeighbour("e2", at(), number=said(2)))
+    leaves = add(leaf, 1, up, **fields), add(other, 2, replace(up, number=said(3)))
+    return (*leaves, add(spine, 3, *down), *hosts)
+
+
+def more_ports(**fields: Any) -> Fabric:
+    """Give a leaf five ports alike; change the last one."""
+    leaf = make_fabric()[0]
+    ports = [replace(leaf.ports[0], name=f"e{n}", number=said(n), peer=None) for n in range(1, 5)]
+    return change("leaf-1", ports=(*ports, replace(ports[0], name="e5", number=said(5), **fields)))
+
+
+def pool_sizes(*sizes: int) -> Fabric:
+    """Give each switch an ingress pool of a size."""
+    pools = [ObservedPool("ingress_lossless_pool", at(), size_bytes=said(size)) for size in sizes]
+    switches = [replace(device, pools=(pool,)) for device, pool in zip(make_fabric(), pools, strict=False)]
+    return (*switches, *make_fabric()[3:])
+
+
+def four_hosts(value: str) -> Fabric:
+    """Let one of four hosts set another value."""
+    settings = [ObservedSetting("NCCL_IB_TC", said(text)) for text in ("106", "106", "106", value)]
+    return tuple(
+        replace(make_fabric()[3], name=f"host-{n}", ports=(), settings=(setting,))
+        for n, setting in enumerate(settings, start=1)
+    )
+
+
+def two_subnets() -> Fabric:
+    """Give both ends of the link of a host addresses of two subnets."""
+    leaf, other, spine, host, second = make_fabric()
+    ports = (replace(leaf.ports[0], addresses=(said("10.0.0.0/31"),)), leaf.ports[1])
+    nic = (replace(host.ports[0], addresses=(said("10.0.0.3/31"),)),)
+    return replace(leaf, ports=ports), other, spine, replace(host, ports=nic), second
+
+
+INGRESS = ObservedPool("ingress_lossless_pool", at(), said("egress"), size_bytes=said(60_000_000))
+EGRESS = ObservedPool("egress_lossless_pool", at(), said("egress"), size_bytes=said(50_000_000))
+
+
 FAULTS: dict[str, Callable[[], Fabric]] = {
     "classes.not-sorted": lambda: change("leaf-1", 0, trust=said("pcp")),
     "classes.dscp-lossy": lambda: change("spine-1", 1, class_of_dscp=said(LOSSY)),
@@ -97,8 +155,14 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "buffers.falls-with-length": lambda: change(
         "leaf-1", 1, length_m=said(20.0), groups=(replace(GROUP, profile=None, xoff_bytes=said(200_000)),)
     ),
+    "buffers.wrong-pool": lambda: change("leaf-1", pools=(INGRESS,)),
+    "buffers.egress-smaller": lambda: change("leaf-1", pools=(replace(INGRESS, direction=said("ingress")), EGRESS)),
+    "buffers.no-queue": lambda: change(
+        "leaf-1", 1, queues=tuple(replace(q, profile=None if q.key == 3 else said("lossy")) for q in QUEUES)
+    ),
+    "buffers.queue-drops": lambda: change_queue("leaf-1", 1, 3, dynamic_th=said(-6)),
     "queue.not-marked": lambda: change_queue("leaf-1", 1, 3, marks=None),
-    "queue.thresholds": lambda: mark(max_bytes=said(100_000)),
+    "queue.thresholds": lambda: mark(max_bytes=said(50_000)),
     "queue.drops-unmarked": lambda: mark(drops_unmarked=said(True)),
     "queue.marks-late": lambda: mark(min_bytes=said(50_000_000), max_bytes=said(60_000_000)),
     "queue.starves": lambda: change_queue("leaf-1", 1, 3, schedule=said("strict")),
@@ -110,6 +174,22 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "mtu.rdma": lambda: change("host-1", 0, mtu=said(1500)),
     "tunnel.loses-dscp": lambda: tunnel(dscp_out=said("pipe"), dscp_in=said("preserve")),
     "tunnel.dscp-unsaid": tunnel,
+    "link.ends-differ": lambda: shut(fec=said("none")),
+    "link.one-end-shut": lambda: shut(is_up=said(False)),
+    "link.length-differs": lambda: shut(length_m=said(30.0)),
+    "link.claims-differ": lambda: shut(peer=said("spine-1/e2")),
+    "link.other-subnet": two_subnets,
+    "link.lanes-twice": lambda: shut(lanes=said((6, 7))),
+    "link.address-twice": lambda: change(
+        "leaf-1", ports=tuple(replace(p, addresses=(said("10.0.0.0/31"),)) for p in make_fabric()[0].ports)
+    ),
+    "nic.sends-lossy": lambda: change_nic("host-1", traffic_class=said(2)),
+    "nic.notifications": lambda: change_nic("host-1", notify_dscp=said(26)),
+    "nic.unknown-device": lambda: change(
+        "host-1",
+        ports=(*make_fabric()[3].ports, replace(make_fabric()[3].ports[0], name="eth3", nic=SECOND)),
+        settings=(ObservedSetting("NCCL_IB_HCA", said("=mlx5_0:1,mlx5_9:1")),),
+    ),
     "nic.byte-lossy": lambda: set_variable("host-1", "NCCL_IB_TC", "2"),
     "nic.default-lossy": lambda: change_nic("host-1", traffic_class=said(2)),
     "nic.not-ecn-capable": lambda: change_nic("host-1", traffic_class=said(104), reacting_priorities=None),
@@ -127,6 +207,16 @@ FAULTS: dict[str, Callable[[], Fabric]] = {
     "routing.valley": lambda: route(neighbours=VALLEY),
     "routing.one-way": lambda: route(width=said(1)),
     "routing.same-seed": lambda: change("leaf-1", hash_seed=said(2)),
+    "routing.narrow-hash": lambda: change("leaf-1", hash_fields=said(("source-address", "target-address"))),
+    "routing.no-neighbour": lambda: speak(3, neighbours=()),
+    "routing.wrong-number": lambda: speak(4),
+    "routing.same-id": lambda: speak(3, router_id=said("10.0.0.2")),
+    "routing.announces-nothing": lambda: speak(3, redistributed=()),
+    "drift.map-missing": lambda: more_ports(group_of_class=None),
+    "drift.headroom": lambda: more_ports(groups=(replace(GROUP, xoff_bytes=said(60_000)),)),
+    "drift.pools": lambda: pool_sizes(60_000_000, 6_000_000, 60_000_000),
+    "drift.shares": lambda: more_ports(queues=(QUEUES[0], replace(QUEUES[1], weight=said(5)), QUEUES[2])),
+    "drift.settings": lambda: four_hosts("104"),
     "routing.floods": lambda: change("leaf-1", discards_incomplete=said(False)),
     "evidence.headroom": lambda: count("headroom-watermark", 3, 104_448),
     "evidence.drops": lambda: count("group-drops", 3, 12),

@@ -169,9 +169,10 @@ def test_a_port_sorts_by_its_own_maps_and_else_by_the_global_one() -> None:
     assert value(first.class_of_dscp) == {0: 0, 26: 3, 48: 6}
     assert value(second.class_of_dscp) == {3: 3}
     assert first.class_of_dscp is not None
-    assert first.class_of_dscp.where.path == "PORT_QOS_MAP.Ethernet0.dscp_to_tc_map"
+    assert first.class_of_dscp.where.path.startswith("DSCP_TO_TC_MAP.")
     assert second.class_of_dscp is not None
-    assert second.class_of_dscp.where.path == "PORT_QOS_MAP.global.dscp_to_tc_map"
+    assert second.class_of_dscp.where.path.startswith("DSCP_TO_TC_MAP.")
+    assert first.class_of_dscp.where != second.class_of_dscp.where
     assert (value(first.trust), value(second.trust)) == ("dscp", "dscp")
     assert value(first.queue_of_class) == {0: 0, 3: 3, 6: 6}
     assert value(first.group_of_class) == {0: 0, 3: 3}

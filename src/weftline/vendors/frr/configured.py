@@ -18,7 +18,7 @@ from weftline.vendors.frr.processes import read_process
 from weftline.vendors.frr.writing import NAME
 
 MAX_VNI = 2**24 - 1
-COVERS = frozenset({"routing", "tenancy"})
+COVERS = frozenset({"routing", "tenancy", "kernel-groups"})
 _SILENT = frozenset({
     "frr", "hostname", "log", "service", "password", "enable", "username", "banner", "debug", "line", "agentx",
     "route-map", "bfd", "domainname",

@@ -85,7 +85,7 @@ def find_form(output: Output) -> Form | None:
 def recognise(name: str, head: bytes) -> str | None:
     """Name the form of a file of a host; None where it is none."""
     base = PurePath(name).name
-    if b"\0" in head:
+    if b"\0" in head or head.startswith(b"#!"):  # a script sets what nobody knows until it ran
         return None
     if is_shared(head):
         return "weftline-script"

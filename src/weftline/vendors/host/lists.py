@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, cast
 
 from weftline.errors import Place
@@ -10,7 +11,7 @@ from weftline.formats.lines import Reading
 from weftline.model.observed import Fact
 from weftline.model.observed_port import ObservedQueue
 from weftline.model.said import Said
-from weftline.vendors.host.classes import CLASSES_HEAD, read_classes
+from weftline.vendors.host.classes import CLASSES_HEAD, LAST_DSCP, read_classes
 from weftline.vendors.host.columns import LIST_HEAD
 from weftline.vendors.host.draft import NIC, HostDraft, PortDraft
 from weftline.vendors.host.reading import read_nics
@@ -65,6 +66,9 @@ def _gather_nics(facts: list[Fact], host: HostDraft) -> None:
         host.put(port, "number", Said(number, first))
         for field, fact in fields.items():
             _put_field(port, field, fact, host)
+        if "pause_priorities" not in fields:
+            # The script that applies the list switches PFC off where the cell is empty.
+            host.put(port, "pauses", Said((), replace(first, path="pause")))
 
 
 def _put_field(port: PortDraft, field: str, fact: Fact, host: HostDraft) -> None:
@@ -83,8 +87,10 @@ def _put_field(port: PortDraft, field: str, fact: Fact, host: HostDraft) -> None
 
 
 def spread_classes(host: HostDraft) -> None:
-    """Give what the classes say to every NIC of the host."""
+    """Give what the classes say to every NIC of the host, and what the list says of DSCPs to those without any."""
     if not host.classes:
+        for port in host.ports.values():
+            _sort_as_listed(port)
         return
     fields: dict[str, dict[int, Fact]] = {}
     for fact in host.classes:
@@ -107,6 +113,20 @@ def spread_classes(host: HostDraft) -> None:
             host.put(port, name, said)
         port.queues.update(queues)
         _size_buffers(port, fields)
+
+
+def _sort_as_listed(port: PortDraft) -> None:
+    """Sort as the script that applies the list does: mlx5's own map, data to the pause, notifications as said."""
+    values = {name.removeprefix(NIC): said.value for name, said in port.values.items()}
+    byte, pauses = port.values.get(NIC + "traffic_class"), values.get("pauses")
+    if "number" not in values or "class_of_dscp" in values or byte is None or values.get("trust") != "dscp":
+        return
+    mapped = {dscp: dscp >> 3 for dscp in range(LAST_DSCP + 1)}  # mlx5's map when it begins to trust the DSCP
+    if pauses:
+        mapped[byte.value >> 2] = pauses[0]
+    if "notify_dscp" in values and "notify_priority" in values:
+        mapped[values["notify_dscp"]] = values["notify_priority"]
+    port.values["class_of_dscp"] = Said(mapped, byte.where)
 
 
 def _first(rows: dict[int, Fact]) -> Place:

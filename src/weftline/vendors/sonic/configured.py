@@ -23,7 +23,7 @@ from weftline.vendors.sonic.naming import Unit, group_units, name_by_path, name_
 from weftline.vendors.sonic.shown import Shown
 from weftline.vendors.sonic.sorting import sort_ports, watch_ports
 from weftline.vendors.sonic.tenancy import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
-from weftline.vendors.sonic.write_hash import FIELDS
+from weftline.vendors.sonic.write_hash import FIELDS, SEEDS
 from weftline.vendors.sonic.writing import NAME
 
 FORM = "config_db"
@@ -31,6 +31,15 @@ OUTPUT = "sonic-show"
 COUNTERS = "COUNTERS_DB"
 HEAD = 65_536
 """Bytes of a file by which its form is known."""
+TABLES = (
+    ("groups", "BUFFER_PG"),
+    ("queues", "QUEUE"),
+    ("queue-buffers", "BUFFER_QUEUE"),
+    ("watchdog", "PFC_WD"),
+    ("pauses", "PORT_QOS_MAP"),
+    ("lengths", "CABLE_LENGTH"),
+)
+"""What SONiC calls each table."""
 FAMILIES: dict[str, frozenset[str]] = {
     "ports": frozenset({"PORT"}),
     "mtu": frozenset({"PORT"}),
@@ -196,18 +205,26 @@ def _read_switch(name: str, units: list[Unit], told: list[Told]) -> ObservedDevi
         lossless_mtu=None if pattern is None else switch.number(pattern, "mtu", 64, 10240),
         small_packet_percent=None if pattern is None else switch.number(pattern, "small_packet_percentage", 0, 100),
         hash_fields=Said(words, hashing.place("ecmp_hash")) if hashing is not None and fields else None,
-        hash_seed=None if metadata is None else switch.number(metadata, "ecmp_hash_seed", 0, MAX_SEED),
+        hash_seed=None if metadata is None else _read_seed(switch, metadata),
         vrfs=vrfs,
         routers=routers,
         tunnel=tunnel,
         filters=filters,
         mirrors=mirrors,
         settings=settings,
+        tables=TABLES,
         evidence=tuple(shown.evidence),
         unread=_list_unread(switch, units, {**shown.unread, "queues of other cards": foreign}),
         covers=_list_covered(switch, metadata),
         problems=_collect(switch, units, told),
     )
+
+
+def _read_seed(switch: Switch, metadata: Held) -> Said[int] | None:
+    """Read the seed of its own, else that which a device of its type takes."""
+    said = switch.number(metadata, "ecmp_hash_seed", 0, MAX_SEED)
+    kind = metadata.text("type")
+    return said or (Said(SEEDS[kind], metadata.place("type")) if kind in SEEDS else None)
 
 
 def _read_shown(switch: Switch, told: list[Told]) -> Shown:

@@ -51,11 +51,11 @@ class _Maps:
     read: dict[str, Numbers] = field(default_factory=dict[str, Numbers])
 
     def follow(self, row: Held, kind: MapKind) -> Said[Numbers] | None:
-        """Read the map that a row refers to; its place is that of the reference."""
+        """Read the map that a row refers to; its place is that of the map, which is what must be mended most often."""
         said, target = self.switch.follow(row, kind.field, kind.table)
         if said is None or target is None:
             return None
-        return Said(self.numbers(target, kind), said.where)
+        return Said(self.numbers(target, kind), target.place())
 
     def numbers(self, target: Held, kind: MapKind) -> Numbers:
         return once(self.read, f"{kind.table}|{target.key}", lambda: self._read(target, kind))
@@ -123,6 +123,7 @@ def _sort_port(switch: Switch, maps: _Maps, port: ObservedPort, row: Held) -> Ob
         **{name: value for name, value in found.items() if value is not None},
         pauses=_read_priorities(switch, row, "pfc_enable") or port.pauses,
         watched=_read_priorities(switch, row, "pfcwd_sw_enable") or port.watched,
+        sorted_at=row.place(),
     )
     by_dscp, by_pcp = port.class_of_dscp, port.class_of_pcp
     if by_dscp is not None:
