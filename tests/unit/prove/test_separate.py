@@ -74,6 +74,8 @@ FORWARDING: dict[str, tuple[str, Change]] = {
         "path", lambda leaf: make.change_router(leaf, "Vrfred", exports=("64512:10002",))),
     "imports any route target of a VNI": (
         "path", lambda leaf: make.change_router(leaf, "Vrfred", imports=("*:10002",))),
+    "imports any route target of a VNI that only another leaf exports": (
+        "path", lambda leaf: make.change_router(drop_export_of_blue(leaf), "Vrfred", imports=("*:10002",))),
     "writes the route target another way": (
         "path", lambda leaf: make.change_router(leaf, "Vrfred", imports=("target:0.64512:10002",))),
     "takes over the VRF of another": (
@@ -166,6 +168,92 @@ def test_an_import_may_take_the_vni_of_any_number() -> None:
     assert prove(auto(64999, ignores=None)).verdict is Verdict.UNKNOWN
 
 
+def test_a_vrf_with_a_vni_and_no_targets_may_derive_them() -> None:
+    """FRR does so; others exchange nothing then."""
+
+    def bare(ignores: bool | None) -> SeparationFiles:
+        def change(leaf: ObservedDevice) -> ObservedDevice:
+            return make.change_router(leaf, "Vrfred", imports=(), exports=(), ignores_number=ignores)
+
+        give = ("65001:10001",)
+        files = make.change(make.make_files(), "leaf-1", change)
+        return make.change(files, "leaf-2", lambda leaf: make.change_router(leaf, "Vrfblue", exports=give))
+
+    assert prove(bare(ignores=True)).verdict is Verdict.REFUTED
+    assert prove(bare(ignores=None)).verdict is Verdict.UNKNOWN
+    assert prove(bare(ignores=False)).verdict is Verdict.UNKNOWN
+
+
+def test_a_vrf_derives_with_the_number_of_the_switch_where_it_has_none() -> None:
+    def hide(leaf: ObservedDevice) -> ObservedDevice:
+        return make.change_router(leaf, "Vrfred", number=None)
+
+    assert prove(make.change(auto(65001, ignores=False), "leaf-1", hide)).verdict is Verdict.REFUTED
+    lost = make.change(auto(65001, ignores=False), "leaf-1", lambda leaf: make.change_router(
+        hide(leaf), "default", number=None))  # fmt: skip
+    assert "a number that no file says" in prove(lost).statement
+
+
+def test_hosts_of_a_stretched_vlan_are_announced_one_by_one() -> None:
+    """Nothing is redistributed, and yet EVPN tells the addresses of hosts in VLANs with a VNI."""
+
+    def stretch(leaf: ObservedDevice) -> ObservedDevice:
+        leaf = make.change_router(leaf, "Vrfblue", redistributed=())
+        gateway = make.say_all(leaf.name, "Vlan1002", f"10.150.{leaf.name[-1]}.1/24")
+        return make.change_port(leaf, "Vlan1002", addresses=gateway)
+
+    def quiet(leaf: ObservedDevice) -> ObservedDevice:
+        return make.change_router(leaf, "Vrfblue", redistributed=())
+
+    for how, verdict in ((stretch, Verdict.REFUTED), (quiet, Verdict.UNKNOWN)):
+        files = make.make_files()
+        for device in ("leaf-1", "leaf-2"):
+            files = make.change(files, device, how)
+        files = make.change(files, "leaf-1", lambda leaf: make.change_router(leaf, "Vrfred", imports=BOTH))
+        assert prove(files).verdict is verdict
+
+
+def test_filters_on_every_evpn_session_leave_it_open() -> None:
+    def sift(leaf: ObservedDevice, **filters: object) -> ObservedDevice:
+        leaf = make.change_router(drop_export_of_blue(leaf), "Vrfred", imports=BOTH)
+        spoken = make.make_neighbour("leaf-1", "Uplink0", "ipv4", "evpn", **filters)
+        return make.change_router(leaf, "default", neighbours=(spoken,))
+
+    said = make.say("leaf-1", "route-map", "SOME")
+    assert judge(sift).verdict is Verdict.REFUTED
+    assert judge(lambda leaf: sift(leaf, filter_in=said)).verdict is Verdict.UNKNOWN
+    assert judge(lambda leaf: sift(leaf, filter_out=said)).verdict is Verdict.UNKNOWN
+
+
+def test_prefixes_may_lead_to_owners_whose_subnets_no_file_says() -> None:
+    def hide(leaf: ObservedDevice) -> ObservedDevice:
+        return make.change_port(leaf, "Ethernet1", addresses=(), checks_source=make.say("leaf-1", "urpf", "strict"))
+
+    files = make.make_files()
+    for device in ("leaf-1", "leaf-2"):
+        files = make.change(files, device, hide)
+    assert prove(files).verdict is Verdict.PROVED
+    leading = make.change(files, "leaf-1", lambda leaf: make.add_static(
+        leaf, "Vrfred", "192.0.2.0/24 via Ethernet1 vrf Vrfblue"))  # fmt: skip
+    assert prove(leading).verdict is Verdict.UNKNOWN
+
+
+def test_a_static_route_that_is_not_announced_is_not_certainly_taken_over() -> None:
+    """Red takes over a shared VRF that has a default route: only routes that its routing process has go along."""
+    files = make.make_files(2, ("red", "store"), (Sharing("store"),))
+    files = replace(files, may_leave=frozenset({"store"}))
+
+    def take(leaf: ObservedDevice, *sources: str) -> ObservedDevice:
+        leaf = make.add_static(leaf, "Vrfstore", "0.0.0.0/0 via 10.101.1.1")
+        leaf = make.change_router(leaf, "Vrfstore", redistributed=sources)
+        return make.change_router(leaf, "Vrfred", imported_vrfs=("Vrfstore",))
+
+    quiet = prove(make.change(files, "leaf-1", lambda leaf: take(leaf, "connected")))
+    loud = prove(make.change(files, "leaf-1", lambda leaf: take(leaf, "connected", "static")))
+    assert quiet.verdict is Verdict.UNKNOWN
+    assert loud.verdict is Verdict.REFUTED
+
+
 def test_numbers_of_four_bytes_lose_their_upper_half_when_targets_are_derived() -> None:
     def widen(leaf: ObservedDevice) -> ObservedDevice:
         return make.change_router(leaf, "Vrfred", number=make.say("leaf-1", "as", 4_200_000_001))
@@ -219,6 +307,43 @@ def test_a_cable_between_vrfs_without_a_session_leaves_it_open() -> None:
     assert prove(make.change(files, "spine-1", hush)).verdict is Verdict.UNKNOWN
 
 
+def test_a_session_with_a_filter_leaves_it_open() -> None:
+    said = make.say("spine-1", "route-map", "SOME")
+
+    def sift(spine: ObservedDevice) -> ObservedDevice:
+        spoken = tuple(
+            replace(one, filter_in=said) if one.name == "Tenant1-0" else one
+            for router in spine.routers
+            if router.vrf == "Vrfblue"
+            for one in router.neighbours
+        )
+        return make.change_router(spine, "Vrfblue", neighbours=spoken)
+
+    assert prove(make.change(with_tenant_links("Vrfred", "Vrfblue"), "spine-1", sift)).verdict is Verdict.UNKNOWN
+
+
+def test_sessions_by_address_join_the_tables_that_have_it() -> None:
+    """Two tenants use one address; the neighbour is the one at the other end of the cable."""
+    files = make.make_files()
+
+    def speak(device: ObservedDevice, port: str, vrf: str, own: str, far: str) -> ObservedDevice:
+        made = make.make_port(device.name, port, vrf, own)
+        return add_speaker(replace(device, ports=(*device.ports, made)), vrf, far)
+
+    for index, vrf in enumerate(("Vrfred", "Vrfblue")):
+        peer = f"Peer{index}"
+        files = make.change(files, "leaf-1", lambda leaf, vrf=vrf, peer=peer: speak(
+            leaf, peer, vrf, "192.168.0.0/31", "192.168.0.1"))  # fmt: skip
+        files = make.change(files, "spine-1", lambda spine, vrf=vrf, peer=peer: speak(
+            spine, peer, vrf, "192.168.0.1/31", "192.168.0.0"))  # fmt: skip
+        link = replace(files.links[0], name=f"leaf-1/{peer}~spine-1/{peer}", a=("leaf-1", peer), b=("spine-1", peer))
+        files = replace(files, links=(*files.links, link))
+    assert prove(files).verdict is Verdict.PROVED
+    crossed = make.change(files, "spine-1", lambda spine: make.change_port(
+        spine, "Peer0", vrf=make.say("spine-1", "vrf", "Vrfblue")))  # fmt: skip
+    assert prove(crossed).verdict is Verdict.REFUTED
+
+
 def with_tenant_links(near: str, far: str) -> SeparationFiles:
     """Let leaf-1 and leaf-2 reach the spine by a port of their own for red and for blue."""
     files = make.make_files()
@@ -238,7 +363,7 @@ def with_tenant_links(near: str, far: str) -> SeparationFiles:
 
 
 def add_speaker(device: ObservedDevice, vrf: str, port: str) -> ObservedDevice:
-    """Let a VRF speak with whoever is at a port."""
+    """Let a VRF speak with whoever is at a port or an address."""
     known = next((one for one in device.routers if one.vrf == vrf), None)
     spoken = make.make_neighbour(device.name, port, "ipv4")
     if known is None:
@@ -450,7 +575,8 @@ def cross_vlans(mine: int, other: int) -> SeparationFiles:
         def trunk(leaf: ObservedDevice, port: str = port, vlan: int = vlan) -> ObservedDevice:
             for name in (port, "Uplink0"):
                 leaf = make.change_port(leaf, name, vlans=make.say_all(leaf.name, "VLAN", vlan))
-            return make.change_port(leaf, port, vrf=None, addresses=())
+            strict = make.say(leaf.name, "urpf", "strict")
+            return make.change_port(leaf, port, vrf=None, addresses=(), checks_source=strict)
 
         files = make.change(files, device, trunk)
     return make.change(files, "spine-1", lambda spine: make.change_port(
@@ -463,10 +589,16 @@ def test_vlans_that_cables_carry_are_one() -> None:
 
 
 def test_cables_that_carry_another_vlan_at_each_end_leave_it_open() -> None:
-    files = cross_vlans(7, 8)
-    red = make.change(files, "leaf-1", lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=()))
-    assert "its other end VLAN" in prove(files).statement or kinds(prove(files))
-    assert "segment" not in kinds(prove(red))
+    proof = prove(cross_vlans(7, 8))
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "leaf-2/9~spine-1/2 carries VLAN 8, and its other end VLAN 7 instead" in proof.statement
+
+
+def test_cables_of_ports_that_are_shut_carry_nothing() -> None:
+    def shut(spine: ObservedDevice) -> ObservedDevice:
+        return make.change_port(spine, "Port2", is_up=make.say("spine-1", "up", value=False))
+
+    assert "segment" not in kinds(prove(make.change(cross_vlans(7, 7), "spine-1", shut)))
 
 
 def make_hub(**fields: Any) -> SeparationFiles:
@@ -597,10 +729,12 @@ def test_a_port_of_a_bundle_is_where_the_bundle_is() -> None:
 
 def test_interfaces_upon_a_port_count_as_the_port() -> None:
     def part(leaf: ObservedDevice) -> ObservedDevice:
-        made = make.make_port("leaf-1", "Ethernet0.7", "Vrfblue", "10.101.9.0/31")
-        return replace(leaf, ports=(*leaf.ports, made))
+        return replace(leaf, ports=(*leaf.ports, upon))
 
+    upon = make.make_port("leaf-1", "Ethernet0.7", "Vrfblue", "10.101.9.0/31")
     assert judge(part).verdict is Verdict.REFUTED
+    upon = replace(upon, is_up=make.say("leaf-1", "up", value=False))
+    assert judge(part).verdict is Verdict.PROVED
 
 
 def certificate_of(proof: Proof) -> Certificate:
