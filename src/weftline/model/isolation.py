@@ -72,6 +72,8 @@ class Owners:
     """Port of the fabric to its owner."""
     sharings: tuple[Sharing, ...]
     premise: str
+    are_apart: bool = True
+    """Whether the declaration wants them kept apart; else the claim is judged and required only where that is asked."""
 
     @property
     def are_many(self) -> bool:

@@ -7,6 +7,7 @@ from weftline.technologies.roce.addresses import assign
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
 from weftline.technologies.roce.lossless import list_demand
+from weftline.technologies.roce.owners import list_owners
 from weftline.technologies.roce.platform import SYSTEMS, list_needs, list_vendors
 
 ROCE = Technology(
@@ -19,6 +20,8 @@ ROCE = Technology(
         intents=list_intents,
         vendors=SYSTEMS["sonic"],
         vendors_of=list_vendors,
+        owners=list_owners,
+        keeps_apart_by_devices=True,
         needs=list_needs,
         lossless=list_demand,
     ),

@@ -26,4 +26,4 @@ def list_owners(design: ResolvedSpec, fabric: Fabric) -> Owners:
         Sharing(f"service {service.name}", None if service.tenants == "all" else frozenset(service.tenants))
         for service in design.spec.shared
     )
-    return Owners(of_port, sharings, PREMISE)
+    return Owners(of_port, sharings, PREMISE, are_apart=design.spec.roce.tenancy.kind != "none")
