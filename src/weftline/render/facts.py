@@ -46,6 +46,7 @@ def list_said(device: ObservedDevice) -> tuple[Fact, ...]:
     for router in device.routers:
         if router.vrf == DEFAULT_VRF:
             _say_router(facts, device, router, numbers)
+    _say_tenancy(facts, device, numbers)
     if device.watchdog is not None:
         dog = device.watchdog
         for name, said in (("detect", dog.detect_ms), ("restore", dog.restore_ms), ("poll", dog.poll_ms)):
@@ -71,6 +72,7 @@ def _say_port(facts: _Facts, base: str, port: ObservedPort) -> None:
     facts.put(f"{base}.is_up", port.is_up)
     facts.put(f"{base}.rate_gbps", port.rate_gbps)
     facts.put(f"{base}.mtu", port.mtu)
+    facts.put(f"{base}.vrf", port.vrf)
     facts.put(f"{base}.fec", port.fec)
     if port.length_m is not None:
         facts.say(f"{base}.length_m", round(port.length_m.value), port.length_m.where)
@@ -126,9 +128,37 @@ def _say_router(facts: _Facts, device: ObservedDevice, router: ObservedRouter, n
     for peer in router.neighbours:
         if peer.name in numbers:
             facts.put(f"ports.{numbers[peer.name]}.neighbour_number", peer.number)
+        evpn = next((said for said in peer.families if said.value == "evpn"), None)
+        if evpn is not None:
+            facts.say(f"{base}.carries_tenants", value=True, where=evpn.where)
     announced = tuple(_list_announced(device, router))
     if announced:
         facts.say(f"{base}.announced", announced, router.redistributed[0].where)
+
+
+def _say_tenancy(facts: _Facts, device: ObservedDevice, numbers: dict[str, int]) -> None:
+    routers = {router.vrf: router for router in device.routers}
+    for vrf in device.vrfs:
+        base = f"tenancy.vrfs.{vrf.name}"
+        facts.put(f"{base}.vni", vrf.vni)
+        router = routers.get(vrf.name)
+        if router is None:
+            continue
+        facts.put(f"{base}.number", router.number)
+        facts.put(f"{base}.rd", router.rd)
+        for name, targets in (("imports", router.imports), ("exports", router.exports)):
+            if targets:
+                facts.say(f"{base}.{name}", tuple(said.value for said in targets), targets[0].where)
+        if not any(said.value == "connected" for said in router.redistributed):
+            facts.say(f"{base}.number", "a process that does not tell its routes", router.where)
+    if device.tunnel is not None:
+        facts.put("tenancy.tunnel_source", device.tunnel.source)
+    for one in device.filters:
+        bound = tuple(numbers[said.value] for said in one.ports if said.value in numbers)
+        if bound and one.stage is not None and one.stage.value == "in":
+            facts.say(f"tenancy.filters.{one.name}.ports", bound, one.where)
+            sources = tuple(rule.source for rule in one.rules if rule.action == "permit")
+            facts.say(f"tenancy.filters.{one.name}.sources", sources, one.where)
 
 
 def _list_announced(device: ObservedDevice, router: ObservedRouter) -> Iterator[str]:

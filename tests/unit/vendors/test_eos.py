@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import intents
 from tests.designs import render_design
+from tests.tenants import fit_tenants
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import DeviceIntent, list_facts
 from weftline.model.observed import ObservedDevice
@@ -20,10 +22,13 @@ from weftline.vendors import VENDORS
 from weftline.vendors.eos.configured import configure
 
 EOS = VENDORS["eos"]
+_IDENTITY = re.compile(r"qos map traffic-class (\d) to tx-queue \1")
+"""A class whose line is missing has the queue of its number, on the switch as well."""
 
 
 def fit(intent: DeviceIntent) -> DeviceIntent:
     """Make of an intent one that EOS can carry: pauses by the number of the class, the watchdog where there is one."""
+    intent = fit_tenants(intent, one_number=True)
     assert intent.queues is not None
     assert intent.queues.watchdog is not None
     classes = tuple(
@@ -45,22 +50,23 @@ def write(intent: DeviceIntent) -> ArtifactSet:
 
 
 @given(intents.switches())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_law(intent: DeviceIntent) -> None:
     intent = fit(intent)
     assert check_files((intent,), (EOS,), write(intent)) == ()
 
 
 @given(intents.switches(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_line_that_is_gone_is_noticed(intent: DeviceIntent, data: st.DataObject) -> None:
     """Each line that decides something is read: without it the file says something else."""
     intent = fit(intent)
     (artifact,) = EOS.render((intent,))
     lines = artifact.content.decode().split("\n")
-    silent = ("!", "end", "service routing", "ip routing", "ipv6", "timers", "bgp bestpath", "no bgp", "address-family",
+    silent = ("!", "end", "service routing", "ip routing", "ipv6", "timers", "bgp ", "no bgp", "address-family",
               "neighbor FABRIC", "route-map", "match", "aggregate", "no switchport", "tx-queue",
               "bandwidth guaranteed", "qos random-detect", "no shutdown", "interface Loopback0",
+              "vxlan udp-port", "vxlan qos ecn", "router-id",
              )  # fmt: skip
     loopback = (
         f"ip address {intent.forwarding.exchange.router_address}"
@@ -70,7 +76,10 @@ def test_a_line_that_is_gone_is_noticed(intent: DeviceIntent, data: st.DataObjec
     places = [
         place
         for place, line in enumerate(lines)
-        if line.strip() and not line.strip().startswith(silent) and line.strip() != loopback
+        if line.strip()
+        and not line.strip().startswith(silent)
+        and line.strip() != loopback
+        and not _IDENTITY.fullmatch(line)
     ]
     place = data.draw(st.sampled_from(places))
     content = "\n".join(lines[:place] + lines[place + 1 :]).encode()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests import intents
 from tests.designs import render_design
+from tests.tenants import fit_tenants
 from weftline.errors import CapabilityError
 from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import DeviceIntent, list_facts
@@ -20,7 +21,8 @@ from weftline.model.observed_port import ObservedPort
 from weftline.render.check import check_files
 from weftline.vendors import VENDORS
 from weftline.vendors.nvue.configured import configure
-from weftline.vendors.nvue.writing import HASH_KEYS, NEWEST, read_release
+from weftline.vendors.nvue.spelling import NEWEST, read_release
+from weftline.vendors.nvue.writing import HASH_KEYS
 
 NVUE = VENDORS["nvue"]
 RELEASES = ["5.5", "5.13.1", "5.15", None]
@@ -28,6 +30,7 @@ RELEASES = ["5.5", "5.13.1", "5.15", None]
 
 def fit(intent: DeviceIntent, release: str | None) -> DeviceIntent:
     """Make of an intent one that NVUE can carry: pauses by the number of the class, lengths up to 100 km."""
+    intent = fit_tenants(intent, one_number=False)
     assert intent.queues is not None
     assert intent.platform is not None
     classes = tuple(
@@ -57,7 +60,7 @@ def fit(intent: DeviceIntent, release: str | None) -> DeviceIntent:
 
 
 @given(intents.switches(), st.sampled_from(RELEASES))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_the_law(intent: DeviceIntent, release: str | None) -> None:
     intent = fit(intent, release)
     artifacts = ArtifactSet("", NVUE.render((intent,)))
@@ -98,7 +101,7 @@ def test_what_no_setting_says() -> None:
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_a_value_that_differs_is_noticed(data: st.DataObject) -> None:
     """Each number that decides something is read: with another one the file says something else."""
     intent = fit(render_design("roce").intent("leaf-001"), None)

@@ -11,7 +11,7 @@ from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
 
 MAX_VLAN = 4094
 MAX_VNI = 0xFFFFFF
-WRITTEN = ("sonic",)
+WRITTEN = ("sonic", "eos", "nvue")
 """Systems whose files keep tenants apart."""
 TUNNEL_BYTES = 50
 """What VXLAN adds to a frame: Ethernet, IPv4, UDP and its own header. RFC 7348, 5."""

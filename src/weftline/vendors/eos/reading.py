@@ -44,4 +44,8 @@ def _list_unknown(device: ObservedDevice, name: str) -> list[Problem]:
     ]
     if device.name != name:
         found.append(Problem("artifact.unexpected", f"hostname {device.name[:60]!r} is not {name}", where=where))
+    tunnel = device.tunnel
+    if tunnel is not None and (tunnel.dscp_out is None or tunnel.dscp_in is None):
+        message = "the tunnel does not carry the DSCP of what is inside"
+        found.append(Problem("artifact.unexpected", message, where=tunnel.where))
     return found

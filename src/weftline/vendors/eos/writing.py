@@ -6,6 +6,14 @@ from weftline.model.artifact import Artifact
 from weftline.model.intent import ClassIntent, DeviceIntent, PortIntent, QueueIntent, RoutingIntent, WatchdogIntent
 from weftline.vendors.eos.file import NAME
 from weftline.vendors.eos.interfaces import LANES
+from weftline.vendors.eos.tenants import (
+    name_filters,
+    write_family,
+    write_filters,
+    write_processes,
+    write_tunnel,
+    write_vrfs,
+)
 
 OWN = "OWN"
 GROUP = "FABRIC"
@@ -27,7 +35,10 @@ FEC = {
 
 
 def unsaid(path: str) -> bool:
-    """Say whether no line of EOS says a fact: cable lengths, ingress groups, buffers, lanes and hashing."""
+    """Say whether no line of EOS says a fact: cable lengths, ingress groups, buffers, lanes and hashing.
+
+    The VLAN that joins a VRF to its network number is the switch's own choice.
+    """
     parts = path.split(".")
     if parts[0] in {"buffers", "hashing"}:
         return True
@@ -35,7 +46,7 @@ def unsaid(path: str) -> bool:
         return parts[2] in {"length_m", "lanes", "groups"}
     if parts[:2] == ["queues", "classes"]:
         return parts[3] in {"group", "share"}
-    return path == "queues.watchdog.poll_ms"
+    return path == "queues.watchdog.poll_ms" or (parts[:2] == ["tenancy", "vrfs"] and parts[-1] == "vlan")
 
 
 def interface_name(number: int, ports_per_cage: int) -> str:
@@ -72,18 +83,25 @@ def _write_file(intent: DeviceIntent) -> list[str]:
         f"hostname {intent.device}",
         "!",
     ]
+    lines += write_vrfs(intent.tenancy)
     profiles = _name_profiles(intent)
+    filters = name_filters(intent.tenancy)
     if intent.queues is not None:
         for key, name in profiles.items():
             lines += _write_profile(name, intent.queues, *key)
     for port in intent.ports:
-        lines += _write_interface(names[port.key], port, cage, profiles if intent.queues is not None else {})
+        chosen = profiles if intent.queues is not None else {}
+        lines += _write_interface(names[port.key], port, cage, chosen, filters.get(port.key))
     if exchange is not None:
         lines += ["interface Loopback0", f"   ip address {exchange.router_address}", "!"]
+        lines += write_tunnel(intent.tenancy, exchange.router_address)
+    lines += write_filters(intent.tenancy)
     if intent.queues is not None:
         lines += _write_maps(intent.queues)
     if exchange is not None:
-        lines += _write_routing(exchange, [(names[port.key], port) for port in intent.ports])
+        ports = [(names[port.key], port) for port in intent.ports]
+        lines += [*_write_routing(exchange, ports), *write_family(exchange, intent.tenancy, GROUP)]
+        lines += [*write_processes(exchange, intent.tenancy), "!"]
     return [*lines, "end"]
 
 
@@ -122,7 +140,9 @@ def _write_schedule(item: ClassIntent) -> list[str]:
     return lines
 
 
-def _write_interface(name: str, port: PortIntent, cage: int, profiles: dict[Pauses, str]) -> list[str]:
+def _write_interface(
+    name: str, port: PortIntent, cage: int, profiles: dict[Pauses, str], sieve: str | None
+) -> list[str]:
     lines = [f"interface {name}"]
     if port.peer:
         lines.append(f"   description {port.peer}")
@@ -133,10 +153,14 @@ def _write_interface(name: str, port: PortIntent, cage: int, profiles: dict[Paus
     if port.fec in FEC:
         lines.append(f"   {FEC[port.fec]}")
     lines.append("   no switchport")
+    if port.vrf is not None:
+        lines.append(f"   vrf {port.vrf}")
     if port.address is not None:
         lines.append(f"   ip address {port.address}")
     if port.neighbour_number is not None:
         lines.append("   ipv6 enable")
+    if sieve is not None:
+        lines.append(f"   ip access-group {sieve} in")
     kind = (port.pause_priorities, port.watched_priorities)
     if kind in profiles:
         lines.append(f"   service-profile {profiles[kind]}")
@@ -187,6 +211,8 @@ def _write_routing(exchange: RoutingIntent, ports: list[tuple[str, PortIntent]])
         "   bgp bestpath as-path multipath-relax",
         f"   neighbor {GROUP} peer group",
     ]
+    if exchange.carries_tenants:  # route targets are extended communities
+        lines.append(f"   neighbor {GROUP} send-community standard extended")
     lines += [
         f"   neighbor interface {name} peer-group {GROUP} remote-as {port.neighbour_number}"
         for name, port in ports
@@ -199,4 +225,4 @@ def _write_routing(exchange: RoutingIntent, ports: list[tuple[str, PortIntent]])
         for network in exchange.announced
         if not network.endswith("/32")
     ]
-    return [*lines, f"      redistribute connected route-map {OWN}", "!"]
+    return [*lines, f"      redistribute connected route-map {OWN}"]

@@ -31,6 +31,10 @@ def _observe(artifact: Artifact) -> ObservedConfig:
     if device.name != artifact.device:
         message = f"hostname {device.name[:60]!r} is not {artifact.device}"
         unknown.append(Problem("artifact.unexpected", message, where=where))
+    tunnel = device.tunnel
+    if tunnel is not None and (tunnel.dscp_out is None or tunnel.dscp_in is None):
+        message = "the tunnel does not carry the DSCP of what is inside"
+        unknown.append(Problem("artifact.unexpected", message, where=tunnel.where))
     facts = tuple(fact for fact in (*list_said(device), *_list_hashing(device)) if not unsaid(fact.path))
     problems = (*(replace(problem, severity="error") for problem in device.problems), *unknown)
     return ObservedConfig(artifact.device, NAME, (artifact.path,), facts, problems)

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
-from weftline.errors import CapabilityError
 from weftline.formats.settings import Settings, write_settings
 from weftline.model.artifact import Artifact
 from weftline.model.intent import ClassIntent, DeviceIntent, PortIntent, QueueIntent, RoutingIntent
 from weftline.vendors.nvue.file import NAME
+from weftline.vendors.nvue.spelling import Spelling, read_release
+from weftline.vendors.nvue.tenants import make_filters, make_tunnel, make_vrfs, name_filters
 from weftline.vendors.nvue.traffic import GLOBAL, ROCE_PRIORITY
 
 OWN = "OWN"
-NEWEST = (5, 15)
-"""The newest release whose files were seen."""
-FIRST_MAJOR = 5
-_RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
-RENAMED = (5, 13)
-"""From here on ``state: enabled`` for ``enable: on``, ``ipv4`` for ``ip``, and ``vrf`` beside it."""
 FEC = {"rs": "rs", "fc": "baser", "none": "off"}
 HASH_KEYS = {
     "source-address": "source-ip", "target-address": "destination-ip", "protocol": "ip-protocol",
@@ -46,48 +38,9 @@ def unsaid(path: str) -> bool:
         return parts[2] in {"lanes", "groups"}
     if parts[:2] == ["queues", "classes"]:
         return parts[3] in {"group", "share"}
+    if parts[:2] == ["tenancy", "vrfs"]:
+        return parts[-1] == "vlan"
     return path in {"queues.watchdog.poll_ms", "queues.watchdog.restore_ms", "queues.watchdog.action"}
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """The words of one release."""
-
-    release: tuple[int, int]
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether it has the newer words."""
-        return self.release >= RENAMED
-
-    @property
-    def on(self) -> Settings:
-        """What switches a feature on."""
-        return {"state": "enabled"} if self.is_renamed else {"enable": "on"}
-
-    @property
-    def yes(self) -> str:
-        """What switches a single setting on."""
-        return "enabled" if self.is_renamed else "on"
-
-    def address(self, address: str) -> Settings:
-        """Give an interface an address."""
-        return {"ipv4" if self.is_renamed else "ip": {"address": {address: {}}}}
-
-
-def read_release(text: str | None) -> tuple[int, int]:
-    """Read ``5.13`` or ``5.13.1``; None is the newest that is known.
-
-    Raises:
-        CapabilityError: ``capability.release`` when the text names no release that has NVUE.
-    """
-    if text is None:
-        return NEWEST
-    match = _RELEASE.fullmatch(text)
-    if match is None or int(match[1]) < FIRST_MAJOR:
-        hint = f"write it as {NEWEST[0]}.{NEWEST[1]}; auto is the newest that is known"
-        raise CapabilityError("capability.release", f"{text[:40]!r} is no release of Cumulus Linux with NVUE", hint)
-    return (int(match[1]), int(match[2]))
 
 
 def interface_name(number: int, ports_per_cage: int) -> str:
@@ -134,6 +87,11 @@ def _write_file(intent: DeviceIntent) -> list[str]:
         ports = [(names[port.key], port) for port in intent.ports]
         is_adaptive = intent.hashing is not None and intent.hashing.is_adaptive is True
         settings |= _routing(exchange, ports, spelling, is_adaptive=is_adaptive)
+    if exchange is not None and intent.tenancy is not None:
+        settings["vrf"] = {**settings["vrf"], **make_vrfs(exchange, intent.tenancy, spelling)}
+        settings |= {"evpn": spelling.on, "nve": make_tunnel(intent.tenancy, spelling)}
+        if intent.tenancy.filters:
+            settings["acl"] = make_filters(intent.tenancy)
     return [
         f"# {intent.device} of fabric {intent.fabric}: settings for {version}; install as /etc/nvue.d/startup.yaml",
         f"# {NOTE_POOLS}",
@@ -174,18 +132,19 @@ def _interfaces(
     intent: DeviceIntent, names: dict[int, str], cage: int, spelling: Spelling, lossless: dict[Lossless, str]
 ) -> Settings:
     found: dict[str, Settings] = {}
+    filters = name_filters(intent.tenancy)
     if intent.forwarding is not None and intent.forwarding.exchange is not None:
-        found["lo"] = {"type": "loopback", **spelling.address(intent.forwarding.exchange.router_address)}
+        found["lo"] = {"type": "loopback", **spelling.place(intent.forwarding.exchange.router_address)}
     if cage > 1:
         for number in sorted({(port.key - 1) // cage + 1 for port in intent.ports}):
             found[f"swp{number}"] = {"type": "swp", "link": {"breakout": {f"{cage}x": {}}}}
     for port in intent.ports:
         profile = lossless[port.pause_priorities or (), port.length_m] if intent.queues is not None else GLOBAL
-        found[names[port.key]] = _interface(port, spelling, profile)
+        found[names[port.key]] = _interface(port, spelling, profile, filters.get(port.key))
     return found
 
 
-def _interface(port: PortIntent, spelling: Spelling, profile: str) -> Settings:
+def _interface(port: PortIntent, spelling: Spelling, profile: str, sieve: str | None) -> Settings:
     link: dict[str, Settings | str | int] = {"state": {"up" if port.is_up else "down": {}}}
     link["speed"] = f"{port.rate_gbps:g}G"
     if port.mtu is not None:
@@ -195,8 +154,10 @@ def _interface(port: PortIntent, spelling: Spelling, profile: str) -> Settings:
     found: dict[str, Settings | str | int] = {"type": "swp", "link": link}
     if port.peer:
         found["description"] = port.peer
-    if port.address is not None:
-        found |= spelling.address(port.address)
+    if port.address is not None or port.vrf is not None:
+        found |= spelling.place(port.address, port.vrf)
+    if sieve is not None:
+        found["acl"] = {sieve: {"inbound": {}}}
     qos: dict[str, Settings] = {}
     if profile != GLOBAL:
         qos["pfc"] = {"profile": profile}
@@ -286,15 +247,16 @@ def _routing(
     wide = [network for network in exchange.announced if not network.endswith("/32")]
     if wide:
         family["aggregate-route"] = {network: {"summary-only": spelling.yes} for network in wide}
+    evpn: Settings = {"address-family": {"l2vpn-evpn": {**spelling.on}}} if exchange.carries_tenants else {}
     neighbours: dict[str, Settings] = {
-        name: {"type": "unnumbered", "remote-as": port.neighbour_number}
+        name: {"type": "unnumbered", "remote-as": port.neighbour_number, **evpn}
         for name, port in ports
         if port.neighbour_number is not None
     }
     process: dict[str, Settings | str | int] = {
         **spelling.on,
         "path-selection": {"multipath": {"aspath-ignore": spelling.yes}},
-        "address-family": {"ipv4-unicast": family},
+        "address-family": {"ipv4-unicast": family, **({"l2vpn-evpn": {**spelling.on}} if evpn else {})},
     }
     if neighbours:
         process["neighbor"] = neighbours
