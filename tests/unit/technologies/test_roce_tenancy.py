@@ -118,7 +118,6 @@ def test_names_that_no_kernel_takes_are_numbers() -> None:
     ("options", "code", "words"),
     [
         ({"roce": {"tenancy": {"kind": "vrf-lite"}}}, "capability.not-rendered", "shared by all tenants"),
-        ({"roce": {"platform": {"system": "eos"}}}, "capability.not-rendered", "not written for eos"),
         ({"roce": {"tenancy": {"first_vlan": 4093}}}, "capability.too-many-tenants", "2 tenants + 0 services + 1"),
         ({"roce": {"tenancy": {"first_vni": 0xFFFFFE}}}, "capability.too-many-tenants", "on end at 16,777,216"),
         ({"lossless": LosslessSection(mtu=9200)}, "capability.mtu", "a frame has 9,250"),

@@ -11,8 +11,6 @@ from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
 
 MAX_VLAN = 4094
 MAX_VNI = 0xFFFFFF
-WRITTEN = ("sonic", "eos", "nvue")
-"""Systems whose files keep tenants apart."""
 TUNNEL_BYTES = 50
 """What VXLAN adds to a frame: Ethernet, IPv4, UDP and its own header. RFC 7348, 5."""
 
@@ -24,20 +22,11 @@ def list_tenancy_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
     if section.kind == "none" or (section.kind == AUTO and owners < 3 and not design.spec.hosts.extra_endpoints):
         return ()
     return (
-        *_judge_platform(design),
         *_judge_kind(design),
         *_judge_numbers(design, owners),
         *_judge_mtu(design),
         *_judge_shared(design),
     )
-
-
-def _judge_platform(design: ResolvedSpec) -> Iterator[Problem]:
-    system = design.spec.roce.platform.system
-    if system not in WRITTEN:
-        message = f"tenants are not written for {system} yet: nothing would keep them apart"
-        hint = f"platforms: {', '.join(WRITTEN)}; or write tenancy: {{kind: none}}"
-        yield Problem("capability.not-rendered", message, hint, design.places.get("roce.platform.system"))
 
 
 def _judge_kind(design: ResolvedSpec) -> Iterator[Problem]:
