@@ -20,8 +20,10 @@ def read_back(intent: DeviceIntent) -> ObservedDevice:
     assert vendor.configured is not None
     assert vendor.recognise is not None
     files = [(artifact.path, artifact.content) for artifact in vendor.render((intent,))]
-    assert all(vendor.recognise(name, content[:65_536]) for name, content in files)
-    (device,) = vendor.configured(files)
+    # The patch beside it is a change, not a configuration.
+    taken = [(name, content) for name, content in files if vendor.recognise(name, content[:65_536])]
+    assert [name.rpartition("/")[2] for name, _ in taken] == ["config_db.json"]
+    (device,) = vendor.configured(taken)
     return device
 
 
@@ -31,7 +33,7 @@ def value(said: Any) -> Any:
 
 
 @given(intents.switches())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_ports(intent: DeviceIntent) -> None:
     device = read_back(intent)
     assert device.problems == ()
@@ -41,7 +43,7 @@ def test_ports(intent: DeviceIntent) -> None:
     found = {port.name: port for port in device.ports}
     for wanted in intent.ports:
         check_link(wanted, found.pop(interface_name(wanted.key, cage)))
-    assert set(found) == {"Loopback0"}
+    assert all(name.startswith(("Loopback", "Vlan")) for name in found)
 
 
 def check_link(wanted: PortIntent, port: ObservedPort) -> None:
@@ -72,12 +74,12 @@ def check_link(wanted: PortIntent, port: ObservedPort) -> None:
 
 
 @given(intents.switches())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_classes(intent: DeviceIntent) -> None:
     assert intent.queues is not None
     device = read_back(intent)
     for port in device.ports:
-        if port.name == "Loopback0":
+        if not port.name.startswith("Ethernet"):
             continue
         sorted_by = value(port.class_of_dscp)
         assert sorted_by == {dscp: item.key for item in intent.queues.classes for dscp in item.dscps}
@@ -111,7 +113,7 @@ def check_queue(wanted: ClassIntent, queue: ObservedQueue) -> None:
 
 
 @given(intents.switches())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_the_device(intent: DeviceIntent) -> None:
     device = read_back(intent)
     exchange = None if intent.forwarding is None else intent.forwarding.exchange
