@@ -17,7 +17,7 @@ from weftline.render import MANIFEST, check_files, write
 from weftline.render import render as render_intents
 from weftline.vendors import VENDORS
 
-MAX_CHECKED_BYTES = 64 * 2**20
+MAX_CHECKED_BYTES = 192 * 2**20
 """Files of one design that are read back before they are written, some seconds; larger sets carry a note instead."""
 
 

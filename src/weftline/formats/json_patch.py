@@ -81,14 +81,3 @@ def write_patch(operations: list[Operation]) -> bytes:
     """Write a patch, an operation a line."""
     lines = ",\n".join(json.dumps(operation) for operation in operations)
     return f"[\n{lines}\n]\n".encode() if operations else b"[]\n"
-
-
-def read_added(content: bytes) -> dict[str, Any] | None:
-    """Read a patch that only adds whole tables to nothing, and give what it comes to; None where it is none."""
-    try:
-        operations: Any = json.loads(content)
-        tables = {str(one["path"]).removeprefix("/"): one["value"] for one in operations if one["op"] == "add"}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    is_whole = len(tables) == len(operations) and all("/" not in name for name in tables)
-    return tables if is_whole else None

@@ -13,7 +13,7 @@ from tests import intents
 from tests.cli.running import run
 from tests.designs import render_design
 from tests.unit.vendors.damage import damage
-from weftline.formats.json_patch import ORDER, make_patch, read_added, write_patch
+from weftline.formats.json_patch import ORDER, make_patch, write_patch
 from weftline.model.intent import DeviceIntent
 from weftline.vendors.sonic.writing import make_tables, render
 
@@ -36,7 +36,6 @@ def whole(intent: DeviceIntent) -> dict[str, Any]:
 def test_the_patch_makes_the_file_out_of_nothing(intent: DeviceIntent) -> None:
     config, patch = render((intent,))
     assert apply({}, json.loads(patch.content)) == json.loads(config.content)
-    assert read_added(patch.content) == json.loads(config.content)
 
 
 @given(intents.switches(), intents.switches())

@@ -8,7 +8,7 @@ from typing import cast
 
 from weftline.errors import ArtifactError
 from weftline.formats.config_db import WrittenTables, read_tables
-from weftline.formats.json_patch import make_patch, read_added, write_patch
+from weftline.formats.json_patch import make_patch, write_patch
 from weftline.formats.lines import Reading
 from weftline.model.artifact import Artifact, ArtifactSet
 
@@ -50,8 +50,7 @@ def _read(name: str, content: bytes) -> WrittenTables:
 
 def judge_change(artifact: Artifact, config: Artifact | None, reading: Reading) -> None:
     """Hold a patch from nothing against the file that it comes to."""
-    added = read_added(artifact.content)
-    if config is None or added is None or write_patch(make_patch({}, _load(config))) != artifact.content:
+    if config is None or write_patch(make_patch({}, _load(config))) != artifact.content:
         reading.report("artifact.unexpected", f"the patch does not come to {CONFIG} beside it", reading.place())
 
 
