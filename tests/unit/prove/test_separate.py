@@ -388,6 +388,20 @@ OPEN: dict[str, Change] = {
     "a loose check of the way back": lambda leaf: make.change_port(
         leaf, "Ethernet0", filters_in=(), checks_source=make.say("leaf-1", "urpf", "loose")),
 }  # fmt: skip
+REST = make.say("leaf-1", "rest", "permit")
+OWN = make.rule("leaf-1", 1, "permit", source="10.100.1.0/31")
+for _field, _value in (("target_port", "80"), ("target", "10.0.0.1/32"), ("source", "10.101.1.0/31")):
+    OPEN[f"a filter that drops by {_field} alone"] = lambda leaf, f=_field, v=_value: make.change_rules(
+        leaf, "in-red", OWN, make.rule("leaf-1", 2, "deny", **{f: v}), otherwise=REST)  # fmt: skip
+OPEN["rules that stand in another order than they act"] = lambda leaf: make.change_rules(
+    leaf, "in-red", make.rule("leaf-1", 2, "deny"), make.rule("leaf-1", 1, "permit"))  # fmt: skip
+OPEN["a filter on the way out"] = lambda leaf: replace(
+    make.change_port(leaf, "Ethernet0", filters_in=()),
+    filters=tuple(
+        replace(one, stage=make.say("leaf-1", "stage", "out"), ports=make.say_all("leaf-1", "ports", "Ethernet0"))
+        for one in leaf.filters
+    ),
+)
 CHECKED: dict[str, Change] = {
     "a strict check of the way back": lambda leaf: make.change_port(
         leaf, "Ethernet0", filters_in=(), checks_source=make.say("leaf-1", "urpf", "strict")),
@@ -663,6 +677,27 @@ def test_management_reaches_everybody_and_nobody_meets_no_tenant() -> None:
 
     assert prove(make.change(replace(files, ends=seats, sharings=shared), "leaf-1", take)).verdict is Verdict.PROVED
     assert prove(make.change(replace(files, ends=loose, sharings=shared), "leaf-1", take)).verdict is Verdict.REFUTED
+
+
+def test_management_may_stand_in_the_default_vrf_and_be_watched() -> None:
+    files = make.make_files(1)
+    seats = tuple(replace(end, owner=MANAGEMENT) if end.owner == "blue" else end for end in files.ends)
+    managed = replace(files, ends=seats, sharings=(Sharing(MANAGEMENT),))
+    lowered = make.change(managed, "leaf-1", lambda leaf: make.change_port(leaf, "Ethernet1", vrf=None))
+    assert prove(lowered).verdict is Verdict.PROVED
+    assert prove(make.change(managed, "leaf-1", mirror("Ethernet1"))).verdict is Verdict.PROVED
+
+
+def test_hosts_in_a_vlan_are_where_its_gateway_is() -> None:
+    def put(leaf: ObservedDevice) -> ObservedDevice:
+        strict = make.say("leaf-1", "urpf", "strict")
+        return make.change_port(leaf, "Ethernet0", vrf=None, addresses=(), checks_source=strict,
+                                vlans=make.say_all("leaf-1", "VLAN_MEMBER", 1001))  # fmt: skip
+
+    assert judge(put).verdict is Verdict.PROVED
+    leaking = judge(lambda leaf: make.change_router(put(leaf), "Vrfred", imports=BOTH))
+    assert kinds(leaking) == {"path"}
+    assert "leaf-1/1 is in VLAN 1001 of leaf-1" in walk(leaking)
 
 
 def test_pauses_that_hold_up_others_are_a_risk_in_words() -> None:
