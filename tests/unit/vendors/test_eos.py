@@ -342,6 +342,12 @@ def test_damage_never_raises(place: int, junk: bytes, gone: int) -> None:
     configure([("x.cfg", SAMPLE[:place] + junk + SAMPLE[place + gone :])])
 
 
+def test_ranges_are_bounded() -> None:
+    (read,) = configure([("x", b"interface Ethernet1-4000\n   mtu 9000\n" * 200)])
+    assert [problem.code for problem in read.problems] == ["artifact.out-of-range"]
+    assert len(read.ports) == 4_000
+
+
 CORPUS = {
     "avd/eos_cli": (102, 2, 0, 6),
     "batfish/arista": (26, 8, 26, 4),

@@ -7,11 +7,14 @@ from typing import TypeVar
 
 from weftline.errors import Place, Problem
 from weftline.formats.config_text import ConfigLine
+from weftline.formats.eos import expand_interfaces
 from weftline.formats.lines import read_number
 from weftline.model.said import Said
 
 NAME = "eos"
 MAX_NUMBER = 4_294_967_295
+MAX_SPREAD = 100_000
+"""Names that all ranges of one file may stand for together."""
 T = TypeVar("T")
 
 
@@ -22,6 +25,17 @@ class EosFile:
     name: str
     problems: list[Problem] = field(default_factory=list[Problem])
     unread: dict[str, int] = field(default_factory=dict[str, int])
+    spread: int = 0
+
+    def expand(self, text: str, line: ConfigLine) -> tuple[str, ...]:
+        """Spread a range of interfaces; once all ranges stand for far too many, no more are spread."""
+        names = expand_interfaces(text)
+        self.spread += len(names)
+        if self.spread <= MAX_SPREAD:
+            return names
+        if self.spread - len(names) <= MAX_SPREAD:
+            self.blame("artifact.out-of-range", f"ranges stand for more than {MAX_SPREAD:,} interfaces", line)
+        return ()
 
     def place(self, line: ConfigLine) -> Place:
         """Name a line."""

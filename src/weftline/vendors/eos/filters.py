@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Literal
 
 from weftline.formats.config_text import ConfigLine
-from weftline.formats.eos import expand_interfaces
 from weftline.formats.lines import read_number
 from weftline.model.observed_port import ObservedPort
 from weftline.model.observed_routing import ObservedFilter, ObservedMirror, ObservedRule
@@ -146,7 +145,7 @@ def read_mirrors(file: EosFile, lines: Iterable[ConfigLine]) -> tuple[ObservedMi
 def _read_session(file: EosFile, old: ObservedMirror | None, line: ConfigLine, words: list[str]) -> ObservedMirror:
     session = old or ObservedMirror(words[2], file.place(line), file.said("span", line))
     if words[3] == "source":
-        ports = tuple(file.said(name, line) for name in expand_interfaces(words[4]))
+        ports = tuple(file.said(name, line) for name in file.expand(words[4], line))
         return replace(session, ports=(*session.ports, *ports))
     if words[3] == "destination" and words[4] == "tunnel":
         at = words.index("destination", 4) + 1 if "destination" in words[4:] else len(words) - 1

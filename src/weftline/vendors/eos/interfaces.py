@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from weftline.formats.config_text import ConfigLine
-from weftline.formats.eos import expand_interfaces, expand_numbers
+from weftline.formats.eos import expand_numbers
 from weftline.model.observed_port import ObservedPort, Ways
 from weftline.model.said import Said
 from weftline.vendors.eos.file import EosFile
@@ -36,7 +36,7 @@ def read_interfaces(
     found: dict[str, tuple[ObservedPort, Traffic]] = {}
     for head in heads:
         text = "".join(head.words[1:])
-        for name in expand_interfaces(text) if text else ():
+        for name in file.expand(text, head) if text else ():
             port, traffic = found.get(name) or (ObservedPort(name, file.place(head)), Traffic())
             port = _read_lines(file, port, head)
             _serve(file, traffic, head, profiles)

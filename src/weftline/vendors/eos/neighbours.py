@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from weftline.errors import Problem
 from weftline.formats.config_text import ConfigLine
-from weftline.formats.eos import expand_interfaces
 from weftline.model.observed_routing import ObservedNeighbour
 from weftline.model.said import Said
 from weftline.vendors.eos.file import MAX_NUMBER, EosFile
@@ -42,7 +41,7 @@ class Peers:
         """Read one line; a range of interfaces stands for each of them."""
         words = list(line.body[1:])
         if words[:1] == ["interface"] and len(words) > 1:
-            for name in expand_interfaces(words[1]):
+            for name in self.file.expand(words[1], line):
                 self._take(name, words[2:], line, family)
         elif len(words) > 1:
             self._take(words[0], words[1:], line, family)
