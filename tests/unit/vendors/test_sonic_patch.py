@@ -22,7 +22,7 @@ CONFIG, PATCH = "switches/leaf-001/config_db.json", "switches/leaf-001/patch.jso
 EXAMPLE = Path(__file__).parents[3] / "examples" / "two-tenants-roce.yaml"
 
 
-def apply(document: object, operations: object) -> Any:
+def apply(document: Any, operations: Any) -> Any:
     """Apply a patch as a switch does, by a program of others."""
     return jsonpatch.apply_patch(document, operations)  # pyright: ignore[reportUnknownMemberType]
 
