@@ -17,7 +17,8 @@ from tests.cli.running import hold, run
 from tests.oracle.seeded_hosts import HOSTS, ROUTES
 from tests.oracle.seeded_switches import SWITCHES
 from tests.oracle.seeding import Fault
-from weftline.lint import RULES
+from weftline.app import lint as app
+from weftline.lint import RULES, lint_devices
 
 FABRIC = """
 fabric: {name: seeded}
@@ -112,3 +113,21 @@ def test_a_fault_that_weighs_little_says_why() -> None:
     assert [fault.name for fault in FAULTS if (fault.severity == "notice") != bool(fault.why)] == []
     assert {fault.rule for fault in FAULTS} <= {rule.key for rule in RULES}
     assert all(GAPS.values())
+
+
+@pytest.mark.parametrize("key", sorted({fault.rule for fault in FAULTS}))
+def test_a_rule_that_is_taken_away_is_missed(
+    key: str, rendered: Path, sound: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a fault counts as found by its own rule, and not by another one of the same name or place."""
+    fault = next(fault for fault in FAULTS if fault.rule == key)
+    file = rendered / fault.place
+    good = file.read_text(encoding="utf-8")
+    left = tuple(rule for rule in RULES if rule.key != key)
+    monkeypatch.setattr(app, "lint_devices", lambda source: lint_devices(source, left))
+    try:
+        file.write_text(fault.change(good), encoding="utf-8")
+        found = run("lint", rendered, "--json").document
+    finally:
+        file.write_text(good, encoding="utf-8")
+    assert not any(names(finding, fault) for finding in list_new(sound, found))

@@ -56,7 +56,8 @@ def make_port(name: str, peer: str, number: int) -> ObservedPort:
     """Make a good port of a switch: 400 Gb/s, 40 m of cable."""
     return ObservedPort(
         name=name, where=at(path=f"PORT.{name}"), number=said(number), is_up=said(True), peer=said(peer),
-        rate_gbps=said(400.0), lanes=said(tuple(range(4 * number, 4 * number + 4))), fec=said("rs"), mtu=said(9216), length_m=said(40.0),
+        rate_gbps=said(400.0), lanes=said(tuple(range(4 * number, 4 * number + 4))), fec=said("rs"), mtu=said(9216),
+        length_m=said(40.0),
         trust=said("dscp"), class_of_dscp=said(CLASSES), group_of_class=said(GROUPS), queue_of_class=said(IDENTITY),
         queue_of_priority=said(IDENTITY), group_of_priority=said({3: 3}), pauses=said((3,)), pause_ways=said("both"),
         link_pause=said("off"), is_asymmetric=said(False), watched=said((3,)),
