@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of this folder, and skip them where the programs are absent."""
     here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
+        if here in item.path.parents and here / "netns" not in item.path.parents:
             item.add_marker(pytest.mark.lab)
             if IS_ABSENT:
                 item.add_marker(pytest.mark.skip(reason="opensm, ibsim-utils or infiniband-diags is not installed"))

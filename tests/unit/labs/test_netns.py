@@ -81,16 +81,16 @@ def test_what_is_expected(tmp_path: Path) -> None:
     assert expected["spine-01"].routes["10.128.0.12/30"] == frozenset({"Ethernet24"})
 
 
-@pytest.mark.parametrize("most", [1, 7, 20, 56, 1000])
+@pytest.mark.parametrize("most", [7, 20, 48, 1000])
 def test_pairs_are_spread_evenly(tmp_path: Path, most: int) -> None:
     design = design_of(tmp_path)
     pairs = expecting.choose_pairs(design, lay_out(design), most)
-    assert pairs.total_together == 8 * 7
+    assert pairs.total_together == 8 * 6  # none within a host
     assert pairs.total_apart == 0
     assert len(set(pairs.together)) == len(pairs.together)
     assert {source for source, _ in pairs.together} == {target for _, target in pairs.together} == set(range(8))
-    if most >= 56:
-        assert len(pairs.together) == 56
+    if most >= 48:
+        assert len(pairs.together) == 48
 
 
 def test_answers_of_frr() -> None:

@@ -147,7 +147,7 @@ def start_programs(programs: list[Plan], user: str) -> None:
         time.sleep(POLL_S)
 
 
-def load(plan: Plan) -> None:
+def load(loads: list[Plan]) -> None:
     """Give each switch its configuration, some at a time, and keep what it says of lines that it does not take."""
 
     def begin(one: Plan) -> tuple[Plan, subprocess.Popen[str]]:
@@ -156,9 +156,9 @@ def load(plan: Plan) -> None:
         )
         return one, process
 
-    for place, (one, process) in enumerate(_at_once(plan["loads"], begin)):
+    for place, (one, process) in enumerate(_at_once(loads, begin)):
         said = process.communicate()[0].strip()
-        say(stage="loading configurations", share=place / len(plan["loads"]))
+        say(stage="loading configurations", share=place / len(loads))
         if said or process.returncode:
             say(refused=one["namespace"], text=said[:4000])
 
@@ -197,7 +197,8 @@ def main(path: str) -> NoReturn:
     show_vrfs(plan)
     for programs in plan["programs"]:
         start_programs(programs, plan["user"])
-    load(plan)
+    for loads in plan["loads"]:
+        load(loads)
     say(up=True)
     hold()
 

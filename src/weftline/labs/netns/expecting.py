@@ -117,7 +117,8 @@ def choose_pairs(design: LabDesign, layout: Layout, most: int) -> Pairs:
     is_switched = fabric.node_kind[switch] == NodeKind.SWITCH
     reaches = routes.group[rows][:, [columns[port] for port in ports]] != no_route(routes.group)
     reaches &= is_switched[:, None]
-    np.fill_diagonal(reaches, val=False)
+    node = fabric.port_node[ports]
+    reaches &= node[:, None] != node[None, :]  # what a host sends to itself never leaves it
     same = (owner[:, None] == owner[None, :]) | _list_shared(design, layout, ports)
     differ = ~same & (tenant[:, None] != NIL) & (tenant[None, :] != NIL)
     together, apart = reaches & same, reaches & differ
@@ -173,7 +174,8 @@ def _sample(wanted: NDArray[np.bool_], most: int) -> tuple[tuple[int, int], ...]
     step = max(1, -(-int(wanted.sum()) // most))
     source = np.arange(count)
     found: list[tuple[int, int]] = []
-    for shift in range(1, count, step):
+    for turn in range(0, count - 1, step):
+        shift = (count // 2 + turn - 1) % (count - 1) + 1  # from the farthest on, which is no NIC of the same host
         target = (source + shift) % count
         keep = wanted[source, target]
         found += zip(source[keep].tolist(), target[keep].tolist(), strict=True)

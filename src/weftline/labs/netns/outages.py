@@ -70,7 +70,7 @@ def _list_candidates(design: LabDesign, layout: Layout) -> Iterator[tuple[int, i
     for shift in sorted(range(1, count), key=lambda number: (-(number & -number), number)):
         for place, source in enumerate(ports):
             target = ports[(place + shift) % count]
-            if tenant[source] == tenant[target]:
+            if tenant[source] == tenant[target] and fabric.port_node[source] != fabric.port_node[target]:
                 walks += 1
                 yield source, target, columns[target]
             if walks > MOST_WALKS:

@@ -167,7 +167,7 @@ def _make_plan(layout: Layout, key: str, timers: Timers) -> dict[str, Any]:
             ]
             for stage in daemons.STAGES
         ],
-        "loads": [load for space in switches for load in daemons.plan_loads(space, timers)],
+        "loads": [[*loads] for loads in zip(*(daemons.plan_loads(space, timers) for space in switches), strict=True)],
     }
 
 
