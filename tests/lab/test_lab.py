@@ -388,3 +388,14 @@ def test_a_heal_that_was_killed_before_it_took_the_note_off(lab: Place) -> None:
     ran = lab.lab("verify")
     assert ran.status == 0
     assert "faults" not in ran.out
+
+
+def test_lines_that_lead_other_tools_to_the_lab(lab: Place, tmp_path: Path) -> None:
+    ran = lab.lab("env")
+    assert ran.status == 0
+    script = f"{ran.out}\nLD_PRELOAD=$UMAD2SIM sminfo\n"
+    done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "SMINFO_MASTER" in done.stdout, done.stderr
+    document = hold(lab.lab("env", "--subnet", "subnet-1", "--json").document, "lab-env")
+    assert document["environment"]["IBSIM_SOCKNAME"] in ran.out
+    refused(lab.lab("env", "--subnet", "subnet-9", "--json"), 64, "usage.choice")

@@ -18,7 +18,7 @@ from weftline.drivers import DRIVERS
 from weftline.errors import ArtifactError, CapabilityError, Problem, UsageError
 from weftline.labs import LABS
 from weftline.model.artifact import ArtifactSet
-from weftline.model.driver import Readback
+from weftline.model.driver import Access, Readback
 from weftline.model.driver import Rendered as RenderedSubnet
 from weftline.model.intent import FactValue
 from weftline.model.lab import (
@@ -204,6 +204,24 @@ def kill_master(place: Path) -> tuple[Takeover, ...]:
         raise lacks_manager(lab)
     lab.verify(lab_folder(place))
     return lab.kill_master(lab_folder(place))
+
+
+def find_access(place: Path, subnet: str | None) -> Access:
+    """Find how programs reach a subnet of a lab that runs, the first one where none is named.
+
+    Raises:
+        UsageError: ``usage.choice`` when the lab has no such subnet.
+    """
+    lab = choose_lab(check(place), None)
+    accesses = lab.verify(lab_folder(place)).accesses
+    if not accesses:
+        raise lacks_manager(lab)
+    names = [access.subnet for access in accesses]
+    if subnet is not None and subnet not in names:
+        raise UsageError(
+            "usage.choice", f"{subnet[:40]!r} is no subnet of the lab", f"choose one of {', '.join(names)}"
+        )
+    return accesses[names.index(subnet or names[0])]
 
 
 def lacks_manager(lab: Lab) -> CapabilityError:

@@ -18,7 +18,7 @@ LinkName = Annotated[str, typer.Argument(metavar="LINK", help="A link, as leaf-0
 def register(app: typer.Typer) -> None:
     """Add the group and its verbs."""
     lab = typer.Typer(no_args_is_help=True, help="Make the declared fabric run here under its real manager.")
-    for verb in (up, verify, keep, break_, miscable, degrade, kill_master, heal, down, engines):
+    for verb in (up, verify, keep, break_, miscable, degrade, kill_master, heal, env, down, engines):
         lab.command(verb.__name__.rstrip("_").replace("_", "-"))(verb)
     app.add_typer(lab, name="lab")
 
@@ -150,6 +150,20 @@ def heal(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: No
     from weftline.cli import labs
 
     return labs.show_faults(heal_place(place), "healed", as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def env(
+    place: Place,
+    subnet: Annotated[
+        str | None, typer.Option("--subnet", metavar="NAME", help="Which subnet; without it the first.")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Print the lines that lead your own tools to the lab: eval "$(weftline lab env PLACE)"."""
+    from weftline.app.lab import find_access
+    from weftline.cli import labs
+
+    return labs.show_access(find_access(place, subnet), as_json=as_json)
 
 
 def down(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +15,7 @@ from weftline.errors import EXIT_CHANGE_FAILED, EXIT_DONE, EXIT_NO
 if TYPE_CHECKING:
     from weftline.app.lab import Looked
     from weftline.app.repaired import Repaired
-    from weftline.model.driver import Readback
+    from weftline.model.driver import Access, Readback
     from weftline.model.lab import LabFault, LabProcess, Outage, Takeover
 
 MAX_SHOWN = 10
@@ -163,6 +165,19 @@ def show_takeovers(takeovers: tuple[Takeover, ...], *, as_json: bool, quiet: boo
         console = make_console(no_color=no_color)
         for one in takeovers:
             console.print(f"{one.subnet}: {one.gone} killed, {one.master} is the master after {one.seconds:.1f} s")
+    return EXIT_DONE
+
+
+def show_access(access: Access, *, as_json: bool) -> int:
+    """Print lines for a shell; the library goes before single commands, since it would meddle with every program."""
+    if as_json:
+        from weftline.app.views.lab import view_access
+
+        print_json(view_access(access))
+        return EXIT_DONE
+    for name, value in (*access.environment.items(), ("UMAD2SIM", access.preload)):
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+    sys.stdout.write("# then, as: LD_PRELOAD=$UMAD2SIM ibnetdiscover\n")
     return EXIT_DONE
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from weftline.app.lab import Looked
 from weftline.app.views.failure import view_problem
 from weftline.app.views.proof import view_report
-from weftline.model.driver import Readback
+from weftline.model.driver import Access, Readback
 from weftline.model.lab import LabFault, LabProcess, Takeover
 
 
@@ -45,6 +45,17 @@ def view_takeover(takeover: Takeover) -> dict[str, object]:
         "gone": takeover.gone,
         "master": takeover.master,
         "seconds": round(takeover.seconds, 3),
+    }
+
+
+def view_access(access: Access) -> dict[str, object]:
+    """Show how programs reach a subnet."""
+    return {
+        "schema": "weftline/lab-env/1",
+        "subnet": access.subnet,
+        "folder": str(access.folder),
+        "environment": dict(access.environment),
+        "preload": access.preload,
     }
 
 
