@@ -14,6 +14,7 @@ from weftline.model.driver import FarEnd
 from weftline.model.fabric import Fabric, NodeKind
 
 Place = tuple[int, int]
+NOWHERE: Place = (NIL, NIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,20 @@ class Ground:
         }
 
     @cached_property
+    def declared(self) -> tuple[tuple[Place, int, int, Place, int], ...]:
+        """What should stand at each place of a switch: its port, the peer, and the place or the id of the peer.
+
+        Plain numbers, since every port is judged after every change, and columns cost more to ask one by one.
+        """
+        places = {port: place for place, port in self.of_switch.items()}
+        ids = {port: name for name, port in self.of_endpoint.items()}
+        peers = self.fabric.port_peer.tolist()
+        return tuple(
+            (place, port, peers[port], places.get(peers[port], NOWHERE), ids.get(peers[port], NIL))
+            for place, port in self.of_switch.items()
+        )
+
+    @cached_property
     def switches(self) -> frozenset[int]:
         """Node ids of the switches."""
         return frozenset(self.switch_of.values())
@@ -77,12 +92,15 @@ def judge_links(ground: Ground, links: Mapping[Place, FarEnd]) -> LinkState:
     lost: set[int] = set()
     waiting: set[int] = set()
     wrong: dict[int, str] = {}
-    for place, port in ground.of_switch.items():
+    for place, port, peer, there, port_id in ground.declared:
         far = links.get(place)
-        peer = int(fabric.port_peer[port])
         if far is None:
             if peer != NIL:
                 lost.add(min(port, peer))
+            continue
+        if peer != NIL and ((far.node, far.number) == there or (there == NOWHERE and far.port_id == port_id)):
+            if not far.is_active:
+                waiting.add(min(port, peer))
             continue
         met = _find(ground, far)
         if met is None or met != peer:

@@ -30,6 +30,10 @@ STATEMENT = (
 )
 
 
+MOST_PACKED = 4
+"""Tables whose entries of 16 bits fit into one number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mixture:
     """What mixing tables can do."""
@@ -76,7 +80,7 @@ def join_tables(fabric: Fabric, tables: Sequence[Routes]) -> Routes:
     members: list[list[int]] = []
     for row in np.flatnonzero(differ.any(axis=1)).tolist():
         goals = np.flatnonzero(differ[row])
-        kinds, inverse = np.unique(stack[:, row, goals], axis=1, return_inverse=True)
+        kinds, inverse = _list_kinds(stack[:, row, goals])
         numbers = np.zeros(kinds.shape[1], dtype=np.uint16)
         start = len(members)
         for index in range(kinds.shape[1]):
@@ -86,6 +90,20 @@ def join_tables(fabric: Fabric, tables: Sequence[Routes]) -> Routes:
         joined[row, goals] = numbers[inverse.reshape(-1)]
         extra[row] = np.arange(start, len(members))
     return _number(fabric, first, joined, (extra, members))
+
+
+def _list_kinds(
+    entries: NDArray[np.uint8 | np.uint16],
+) -> tuple[NDArray[np.uint8 | np.uint16], NDArray[np.int64]]:
+    """List the distinct columns, and which of them each column is."""
+    if len(entries) > MOST_PACKED:
+        kinds, inverse = np.unique(entries, axis=1, return_inverse=True)
+        return kinds, inverse.reshape(-1)
+    packed = entries[0].astype(np.uint64)  # sorting single numbers is several times quicker than sorting columns
+    for row in entries[1:]:
+        packed = packed << np.uint64(16) | row.astype(np.uint64)
+    _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    return entries[:, first], inverse.reshape(-1)
 
 
 def list_distinct(kinds: NDArray[np.uint8 | np.uint16], index: int) -> list[int]:

@@ -61,7 +61,7 @@ def exchange_table(table: ForwardingTable, content: bytes, before: ForwardingTab
     )
     for row, block in zip(rows.tolist(), write_table(part).split(_START)[1:], strict=True):
         blocks[row] = block
-    return head + b"".join(_START + block for block in blocks)
+    return _START.join([head, *blocks])
 
 
 def _are_alike(table: ForwardingTable, other: ForwardingTable) -> bool:
