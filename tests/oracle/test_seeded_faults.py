@@ -18,7 +18,8 @@ from tests.oracle.seeded_hosts import HOSTS, ROUTES
 from tests.oracle.seeded_switches import SWITCHES
 from tests.oracle.seeding import Fault
 from weftline.app import lint as app
-from weftline.lint import RULES, lint_devices
+from weftline.lint import RULES, LintSource, lint_devices
+from weftline.model.finding import Finding
 
 FABRIC = """
 fabric: {name: seeded}
@@ -124,7 +125,11 @@ def test_a_rule_that_is_taken_away_is_missed(
     file = rendered / fault.place
     good = file.read_text(encoding="utf-8")
     left = tuple(rule for rule in RULES if rule.key != key)
-    monkeypatch.setattr(app, "lint_devices", lambda source: lint_devices(source, left))
+
+    def lint_with_the_others(source: LintSource) -> tuple[Finding, ...]:
+        return lint_devices(source, left)
+
+    monkeypatch.setattr(app, "lint_devices", lint_with_the_others)
     try:
         file.write_text(fault.change(good), encoding="utf-8")
         found = run("lint", rendered, "--json").document

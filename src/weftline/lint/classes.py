@@ -21,6 +21,7 @@ from weftline.model.observed_port import Numbers, ObservedPort
 
 USUAL = 26
 """The DSCP that NVIDIA's NICs, Cumulus and most guides use."""
+_PAUSE = "a pause on the priority of its class"
 _SORTING = "DSCP to class on every port that pauses"
 
 
@@ -58,7 +59,7 @@ def _judge_wanted(source: LintSource) -> Iterator[Hit]:
                 if number is None or number not in paused:
                     to = "no class" if number is None else f"class {number}"
                     words = f"DSCP {dscp} ({why}) goes to {to}, which does not pause: it loses packets when it is full"
-                    right = f"DSCP {dscp} to a class that pauses ({list_numbers(paused)})"
+                    right = f"DSCP {dscp} to a class that pauses ({list_numbers(paused)})" if paused else _PAUSE
                     found.append((port, words, port.class_of_dscp.where, right))
         yield from gather(found, device.name)
 
