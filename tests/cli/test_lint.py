@@ -168,3 +168,17 @@ def test_each_folder_is_that_of_a_manager(file: Path) -> None:
     assert run("lint", file.parent).status == 0
     (file.parent / "two" / "partitions.conf").unlink()
     assert "partition.no-file" in run("lint", file.parent).out
+
+
+def test_what_says_how_files_are_put_in_place_is_known_and_not_judged(file: Path) -> None:
+    others = {
+        "manifest.json": '{"schema": "weftline/manifest/1"}', "patch.json": '[{"op": "add", "path": "/PORT"}]',
+        "apply.sh": "#!/bin/sh\n", "x.service": "# one\n[Unit]\n", "x.rules": '# one\nACTION=="add"\n',
+    }  # fmt: skip
+    for name, text in others.items():
+        (file.parent / name).write_text(text, encoding="utf-8")
+    document = hold(run("lint", file.parent, "--json").document, "lint")
+    forms = {Path(one["file"]).name: one["form"] for one in document["forms"]}
+    assert forms.keys() == {*others, file.name}
+    assert None not in forms.values()
+    assert (document["files"], document["judged"], document["unknown"]) == (6, 1, [])

@@ -28,7 +28,7 @@ def list_files(corpus: Path) -> list[Path]:
 
 
 def expect(file: Path) -> dict[str, int]:
-    return next((rules for name, rules in WRONG.items() if file.name.endswith(name)), {})
+    return next((rules for name, rules in WRONG.items() if file.name.endswith(name)), dict[str, int]())
 
 
 def test_files_that_are_right_have_no_error(corpus: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +37,16 @@ KNOWN = (
 HINT = f"give {KNOWN}"
 
 
+ASIDE = {
+    "manifest": re.compile(rb'\s*\{\s*"schema":\s*"weftline/'),
+    "json-patch": re.compile(rb'\s*\[\s*(?:\]|\{\s*"(?:op|path)":)'),
+    "script": re.compile(rb"#!/"),
+    "unit": re.compile(rb"(?:#[^\n]*\n|\s)*\[Unit\]"),
+    "udev-rules": re.compile(rb"(?:#[^\n]*\n|\s)*(?:ACTION|SUBSYSTEM|KERNEL)=="),
+}
+"""Forms that are known, and of which nothing is judged: they say how files are put in place, not what a device does."""
+
+
 @dataclass(frozen=True, slots=True)
 class LintOptions:
     """What is known besides the files."""
@@ -65,8 +76,8 @@ class LintedPlace:
 
     @property
     def judged(self) -> tuple[str, ...]:
-        """Files whose form is known."""
-        return tuple(file for file, form in self.files if form)
+        """Files that say something of a device."""
+        return tuple(file for file, form in self.files if form and form not in ASIDE)
 
     def fails(self, at: FindingSeverity | None) -> bool:
         """Whether a finding is at least this severe."""
@@ -95,7 +106,7 @@ def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent
         forms.append((name, form))
         if vendor:
             by_vendor.setdefault(vendor, []).append((name, data))
-        elif form:
+        elif form in lint_manager.FORMS:
             of_manager.append((name, data))
     if not by_vendor and not of_manager:
         message = f"nobody here knows a configuration in {', '.join(str(place) for place in places)}"
@@ -140,7 +151,7 @@ def recognise(name: str, head: bytes) -> tuple[str, str]:
         found = None if vendor.recognise is None else vendor.recognise(name, head)
         if found is not None:
             return vendor.name, found
-    return "", ""
+    return "", next((form for form, pattern in ASIDE.items() if pattern.match(head)), "")
 
 
 def _read_all(places: Sequence[Path]) -> Iterator[tuple[str, bytes]]:

@@ -201,7 +201,8 @@ def test_a_huge_file_is_not_parsed() -> None:
 
 
 def test_more_rows_than_any_switch_has_are_not_read() -> None:
-    db = read({"PORT": {f"E{i}": {} for i in range(config_db_read.MAX_ROWS + 1)}, "VLAN": {"Vlan1": {}}})
+    rows: dict[str, dict[str, str]] = {f"E{i}": {} for i in range(config_db_read.MAX_ROWS + 1)}
+    db = read({"PORT": rows, "VLAN": {"Vlan1": dict[str, str]()}})
     assert [(p.code, p.severity) for p in db.problems] == [("artifact.dump-too-large", "error")]
     assert set(db.scopes[0].rows("VLAN")) == {"Vlan1"}
 
