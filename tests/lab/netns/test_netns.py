@@ -174,8 +174,9 @@ def wait_kinds(lab: Place, kinds: set[str]) -> None:
 def test_a_host_that_loses_its_cable_has_no_other_way(lab: Place) -> None:
     ran = lab.lab("break", "host-0001/nic1")
     assert "no pair of hosts has another way" in ran.out
-    assert {kind for kind, _ in lab.differences()} == {"pair"}
-    assert all("host-0001/nic1" in subject for _, subject in lab.differences())
+    # its flows are missing in the spread over the uplinks too
+    assert {kind for kind, _ in lab.differences()} in ({"pair"}, {"pair", "spread"})
+    assert all("host-0001/nic1" in subject for kind, subject in lab.differences() if kind == "pair")
     lab.lab("heal")
     wait_equal(lab)
 
@@ -226,11 +227,11 @@ def test_two_labs_do_not_meet(lab: Place, tmp_path: Path) -> None:
     other = make_place(tmp_path / "other")
     try:
         assert other.lab("up").status == 0
-        assert lab.lab("verify").status == 0
+        wait_equal(lab)  # the other one took the processors from its sessions
         assert other.holder != lab.holder
     finally:
         other.lab("down")
-    assert lab.lab("verify").status == 0
+    wait_equal(lab)
 
 
 def test_tenants_are_apart_by_real_packets(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_the_neutral_form_says_what_the_intent_says(intent: DeviceIntent) -> Non
             (seen.rate_gbps, port.rate_gbps),
             (seen.length_m, port.length_m),
             (seen.is_up, port.is_up),
-            (seen.pauses, port.pause_priorities),
+            (seen.pauses if seen.pauses and seen.pauses.value else None, port.pause_priorities or None),
             (seen.trust, nic.trust),
             (seen.link_pause, {True: "both", False: "off", None: None}[nic.pauses_link]),
             (seen.nic.traffic_class, nic.traffic_class),
@@ -198,8 +198,13 @@ def test_the_neutral_form_says_what_the_intent_says(intent: DeviceIntent) -> Non
 
 def _assert_classes(seen: ObservedPort, intent: DeviceIntent, headroom: int | None) -> None:
     classes = () if intent.queues is None else intent.queues.classes
-    if not classes:
-        assert seen.class_of_dscp is None
+    if not classes:  # then the list of NICs alone says where data and notifications go
+        byte, pauses = seen.nic and seen.nic.traffic_class, seen.pauses
+        if seen.class_of_dscp is not None:
+            assert byte is not None
+            notify = seen.nic.notify_dscp if seen.nic else None
+            if pauses and pauses.value and (notify is None or notify.value != byte.value >> 2):
+                assert seen.class_of_dscp.value[byte.value >> 2] == pauses.value[0]
         return
     assert seen.class_of_dscp is not None
     assert seen.group_of_class is not None

@@ -184,7 +184,7 @@ def test_dcb_says_what_mlnx_qos_would() -> None:
         ("nccl.conf", b"# nothing\n", "nccl"),
         ("x", b"nic  device  state  gbps  mtu\n", "weftline-list"),
         ("x", b"priority  dscps  buffer  tc  schedule\n", "weftline-list"),
-        ("apply-nics.sh", SCRIPT.encode(), "weftline-script"),
+        ("apply-nics.sh", SCRIPT.encode(), None),
         ("90-weftline-nics.rules", RULES.encode(), "weftline-script"),
         ("config_db.json", b'{"PORT": {}}', None),
         ("x.conf", b"hostname leaf-001\nrouter bgp 1\n", None),
