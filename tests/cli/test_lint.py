@@ -182,3 +182,15 @@ def test_what_says_how_files_are_put_in_place_is_known_and_not_judged(file: Path
     assert forms.keys() == {*others, file.name}
     assert None not in forms.values()
     assert (document["files"], document["judged"], document["unknown"]) == (6, 1, [])
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"PORT": {"Ethernet0": {"speed": "400000', b"\x00\xff" * 500, b"hostname leaf-001\n!\n"]
+)
+def test_a_file_of_which_nothing_can_be_read_is_no_good_file(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "leaf-001").mkdir()
+    (tmp_path / "leaf-001" / "config_db.json").write_bytes(content)
+    ran = run("lint", tmp_path)
+    assert ran.status == 2
+    assert "error: files.faulty" in ran.out
+    assert "nothing of their files could be read" in ran.out

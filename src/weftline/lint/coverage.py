@@ -32,6 +32,9 @@ def _find(source: LintSource) -> Iterator[Unjudged]:
             "whether the hosts send what the switches call lossless",
             "the files of a host (mlnx_qos -i DEV, show_gids, NCCL's settings), or --dscp",
         )
+    nothing = [device.name for device in source.devices if not device.covers]
+    if nothing:
+        yield Unjudged(f"anything of {name_ports(nothing)}: nothing of their files could be read", "the whole files")
     if source.hosts and not source.switches:
         yield Unjudged("whether the switches treat what the hosts send as lossless", "the switches' configuration")
     for key, what in _QUESTIONS:
