@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from weftline.app.choose import RULES, choose_routes
 from weftline.app.configured import judge_configuration
 from weftline.app.engines import Judged as EngineJudged
 from weftline.app.engines import Wanted, judge_adopted
-from weftline.app.files import is_folder, read_bytes
+from weftline.app.files import is_folder, read_bytes, walk
 from weftline.app.ibnl import read_systems
 from weftline.app.pipeline import Progress, run_to_routes, silent
 from weftline.errors import ArtifactError, Place, Problem, UsageError, WeftlineError
@@ -144,20 +143,12 @@ def _read_files(place: Path, progress: Progress) -> list[tuple[str, bytes]]:
 
 
 def _list_files(place: Path) -> Iterator[Path]:
-    count = 0
-    for folder, folders, names in os.walk(place, followlinks=False):
-        depth = len(Path(folder).relative_to(place).parts)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and depth < MAX_DEPTH)
-        for name in sorted(names):
-            path = Path(folder, name)
-            if not name.startswith(".") and path.is_file() and not path.is_symlink():
-                count += 1
-                if count > MAX_FILES:
-                    message = f"{place} holds more than {MAX_FILES:,} files"
-                    raise ArtifactError(
-                        "artifact.too-large", message, "give the dumps of one subnet", Place(str(place))
-                    )
-                yield path
+    files = (path for path in walk(place, MAX_DEPTH) if path.is_file() and not path.is_symlink())
+    for count, path in enumerate(files, start=1):
+        if count > MAX_FILES:
+            message = f"{place} holds more than {MAX_FILES:,} files"
+            raise ArtifactError("artifact.too-large", message, "give the dumps of one subnet", Place(str(place)))
+        yield path
 
 
 def _read_start(path: Path, limit: int) -> bytes:

@@ -32,6 +32,16 @@ def is_folder(path: Path) -> bool:
     return found is not None and stat.S_ISDIR(found.st_mode)
 
 
+def walk(place: Path, depth: int) -> Generator[Path]:
+    """List what is in a folder and ``depth`` folders below it, in the order of names; hidden things are left out."""
+    for folder, folders, names in os.walk(place, followlinks=False):
+        below = len(Path(folder).relative_to(place).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and below < depth)
+        for name in sorted(names):
+            if not name.startswith("."):
+                yield Path(folder, name)
+
+
 def read_bytes(path: Path, limit: int, hint: str) -> bytes:
     """Read a file of at most ``limit`` bytes; ``hint`` says what to do about a larger one.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from weftline.app.build import Built
@@ -10,6 +11,7 @@ from weftline.kernels.column import digest_parts
 from weftline.model.addresses import Addresses
 from weftline.model.artifact import ArtifactSet
 from weftline.model.isolation import Owners
+from weftline.model.observed import ObservedDevice
 from weftline.model.proof import Proof, ProofReport
 from weftline.model.routes import Routes
 from weftline.prove import isolate
@@ -39,23 +41,29 @@ def judge_isolation(built: Built, addresses: Addresses, routes: Routes) -> tuple
     if design.keeps_apart_by_devices:
         intents = design.intents(built.checked.design, built.fabric, addresses, routes)
         switches = tuple(intent for intent in intents if intent.role == "switch")
-        return _judge_devices(built, owners, render(switches, tuple(VENDORS[name] for name in names), of=""))
+        artifacts = render(switches, tuple(VENDORS[name] for name in names), of="")
+        return _judge_devices(built, owners, artifacts, observe_devices(artifacts, names))
     if design.isolate is None:
         return ()
     intents = design.isolate(built.checked.design, built.fabric, addresses)
     vendors = tuple(VENDORS[name] for name in names if VENDORS[name].isolation is not None)
     artifacts = render(intents, vendors, of="")
-    return judge_files(built, addresses, artifacts)
+    return judge_files(built, addresses, artifacts, ())
 
 
-def judge_files(built: Built, addresses: Addresses, artifacts: ArtifactSet) -> tuple[Proof, ...]:
-    """Prove isolation on files; a tenant that is not kept apart is a refusal, whatever the claims ask for."""
+def judge_files(
+    built: Built, addresses: Addresses, artifacts: ArtifactSet, observed: Sequence[ObservedDevice]
+) -> tuple[Proof, ...]:
+    """Prove isolation on files; a tenant that is not kept apart is a refusal, whatever the claims ask for.
+
+    ``observed`` is what the files say device by device, where the technology keeps owners apart by that.
+    """
     owners = find_owners(built)
     design = built.checked.technology.design
     if owners is None:
         return ()
     if design.keeps_apart_by_devices:
-        return _judge_devices(built, owners, artifacts)
+        return _judge_devices(built, owners, artifacts, observed)
     return tuple(
         isolate.prove_isolation(vendor.isolation(artifacts, built.fabric, addresses, owners), required=True)
         for vendor in (VENDORS[name] for name in design.list_vendors(built.checked.design))
@@ -63,10 +71,11 @@ def judge_files(built: Built, addresses: Addresses, artifacts: ArtifactSet) -> t
     )
 
 
-def _judge_devices(built: Built, owners: Owners, artifacts: ArtifactSet) -> tuple[Proof, ...]:
+def _judge_devices(
+    built: Built, owners: Owners, artifacts: ArtifactSet, observed: Sequence[ObservedDevice]
+) -> tuple[Proof, ...]:
     """Prove isolation on what the files of switches do, all vendors' files of one switch together."""
-    devices = observe_devices(artifacts, built.checked.technology.design.list_vendors(built.checked.design))
-    switches = tuple(device for device in devices if device.role == "switch")
+    switches = tuple(device for device in observed if device.role == "switch")
     of = digest_parts(part for one in artifacts.artifacts for part in (one.path, one.digest))
     source = f"the rendered files of {len(switches):,} switches"
     is_asked = isolate.CLAIM in built.checked.design.spec.claims.required

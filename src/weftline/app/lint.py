@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 from weftline.adopt import FORMS
 from weftline.app import lint_manager
 from weftline.app.audit import SEVERITIES
-from weftline.app.files import is_folder, read_bytes
+from weftline.app.files import is_folder, read_bytes, walk
 from weftline.app.pipeline import Progress, silent
 from weftline.errors import ArtifactError, Place, UsageError
 from weftline.lint import LintSource, lint_devices
@@ -173,13 +172,7 @@ def _list_files(place: Path) -> Iterator[Path]:
     if not is_folder(place):
         yield place
         return
-    for folder, folders, names in os.walk(place, followlinks=False):
-        depth = len(Path(folder).relative_to(place).parts)
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and depth < MAX_DEPTH)
-        for name in sorted(names):
-            path = Path(folder) / name
-            if not name.startswith(".") and path.is_file():
-                yield path
+    yield from (path for path in walk(place, MAX_DEPTH) if path.is_file())
 
 
 def read_dscps(text: str | None) -> frozenset[int] | None:

@@ -9,8 +9,6 @@ import numpy as np
 
 from weftline.app.build import Built
 from weftline.kernels.column import NIL
-from weftline.lint.merging import merge_devices
-from weftline.model.artifact import ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.lossless import LosslessSource
 from weftline.model.observed import ObservedDevice
@@ -18,11 +16,10 @@ from weftline.model.proof import Proof, ProofReport, Verdict
 from weftline.prove import failures, lossless
 from weftline.prove.failures import RoutingGraph, prove_failures
 from weftline.prove.lossless import prove_lossless
-from weftline.vendors import VENDORS
 
 
-def judge_lossless(built: Built, artifacts: ArtifactSet) -> tuple[Proof, ...]:
-    """Prove both claims on rendered files; none where links of the technology cannot lose.
+def judge_lossless(built: Built, of: str, observed: Sequence[ObservedDevice]) -> tuple[Proof, ...]:
+    """Prove both claims on what rendered files say; none where links of the technology cannot lose.
 
     What is refuted is a refusal, whatever the claims ask for.
     """
@@ -30,12 +27,12 @@ def judge_lossless(built: Built, artifacts: ArtifactSet) -> tuple[Proof, ...]:
     if design.lossless is None:
         return ()
     demand = design.lossless(built.checked.design, built.fabric)
-    devices = {device.name: device for device in read_devices(artifacts, design.list_vendors(built.checked.design))}
+    devices = {device.name: device for device in observed}
     required = built.checked.design.spec.claims.required
-    source = LosslessSource(devices, demand, artifacts.of)
+    source = LosslessSource(devices, demand, of)
     proofs = (
         prove_lossless(source, required=lossless.CLAIM in required),
-        prove_failures(_make_graph(built.fabric, artifacts.of), devices, required=failures.CLAIM in required),
+        prove_failures(_make_graph(built.fabric, of), devices, required=failures.CLAIM in required),
     )
     return tuple(replace(one, required=one.required or one.verdict is Verdict.REFUTED) for one in proofs)
 
@@ -51,16 +48,6 @@ def _make_graph(fabric: Fabric, of: str) -> RoutingGraph:
     origins = np.unique(row[met[met != NIL]])
     names = tuple(fabric.node_name[int(node)] for node in fabric.switch_node)
     return RoutingGraph(names, pairs, origins[origins != NIL].astype(np.int32), of)
-
-
-def read_devices(artifacts: ArtifactSet, vendors: Sequence[str]) -> tuple[ObservedDevice, ...]:
-    """Read rendered files as those of anybody are read."""
-    found: list[ObservedDevice] = []
-    for name in vendors:
-        configured = VENDORS[name].configured
-        if configured is not None:
-            found += configured([(a.path, a.content) for a in artifacts.artifacts if a.vendor == name and a.device])
-    return merge_devices(found)
 
 
 def put_lossless(report: ProofReport, proofs: tuple[Proof, ...]) -> ProofReport:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.app.changes import change_from
+from weftline.app.devices import observe_devices
 from weftline.app.isolation import judge_files, put_isolation
 from weftline.app.lossless import judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
@@ -76,8 +77,10 @@ def render_proved(
     intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
     vendors = tuple(VENDORS[name] for name in design.list_vendors(checked.design))
     artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
-    isolation = judge_files(routed.built, routed.addresses, artifacts)
-    report = put_lossless(put_isolation(proved.report, isolation), judge_lossless(routed.built, artifacts))
+    observed = () if design.lossless is None else observe_devices(artifacts, design.list_vendors(checked.design))
+    isolation = judge_files(routed.built, routed.addresses, artifacts, observed)
+    lossless = judge_lossless(routed.built, artifacts.of, observed)
+    report = put_lossless(put_isolation(proved.report, isolation), lossless)
     proved = replace(proved, report=report)
     forced = not proved.report.is_accepted
     if forced and not (force or checked.design.spec.policy.render_unproved):

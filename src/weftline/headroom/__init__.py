@@ -6,7 +6,7 @@ from weftline.headroom.chip import find_asic, headroom_asic, list_reserved
 from weftline.headroom.floor import find_floor, judge_rows
 from weftline.headroom.marks import alpha_of, equal_share, judge_marks, mark_limit
 from weftline.headroom.nic import nic_headroom
-from weftline.headroom.pool import plan_pools
+from weftline.headroom.pool import count_fitting, plan_pools
 from weftline.headroom.switch import HALF_SMALL, ONLY_SMALL, peer_response, switch_headroom
 from weftline.headroom.watchdog import judge_watchdog, longest_pause, share_weights
 
@@ -14,6 +14,7 @@ __all__ = [
     "HALF_SMALL",
     "ONLY_SMALL",
     "alpha_of",
+    "count_fitting",
     "equal_share",
     "find_asic",
     "find_floor",

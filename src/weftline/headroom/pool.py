@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -40,7 +41,7 @@ def plan_pools(demand: PoolDemand) -> PoolPlan:
         shared_headroom=shared,
         asked_headroom=asked,
         group_count=sum(count for _, count in drawn),
-        paused_at_once=_fit(drawn, shared),
+        paused_at_once=count_fitting(drawn, shared),
         most_held=own
         + private
         + shared
@@ -70,8 +71,8 @@ def _shared_headroom(demand: PoolDemand, asked: int) -> int:
     return math.ceil(asked / Fraction(str(ratio)))
 
 
-def _fit(drawn: list[tuple[Fraction, int]], shared: int) -> int:
-    """Count the groups that may pause at once, whichever they are: the largest first."""
+def count_fitting(drawn: Iterable[tuple[Fraction | int, int]], shared: int) -> int:
+    """Count the groups that may pause at once, whichever they are: amounts and how many take each, largest first."""
     fit, left = 0, Fraction(shared)
     for amount, count in drawn:
         many = count if amount == 0 else min(count, math.floor(left / amount))

@@ -6,6 +6,7 @@ sonic-net/SONiC. It is computed in fractions, since a result is rounded up to a 
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -33,6 +34,7 @@ ONLY_SMALL = LosslessTraffic(mtu=1024, small_percent=100)
 """What the table of ACS-SN5600 is made for, and SONiC's default pattern: nothing but packets of 64 bytes."""
 
 
+@functools.lru_cache(maxsize=4096)  # thousands of ports have a few dozen speeds and lengths
 def switch_headroom(
     port: HeadroomPort,
     asic: HeadroomAsic,

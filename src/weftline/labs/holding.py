@@ -1,4 +1,4 @@
-"""A lab held by one command at a time, and named by its folder."""
+"""A lab held by one command at a time, named by its folder, with a note of what stands there."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import TypeVar
 
-from weftline.errors import ArtifactError, Place
+from pydantic import BaseModel, ValidationError
 
+from weftline.errors import ArtifactError, Place, SourceError
+from weftline.model.lab import LabStatus, Progress
+
+M = TypeVar("M", bound=BaseModel)
 LOCK_SUFFIX = ".lock"
 KEEP_SUFFIX = ".keep.lock"
 PATIENCE_S = 2.0
@@ -45,6 +51,31 @@ def held(folder: Path) -> Generator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def begin_anew(
+    folder: Path, stop: Callable[[], object], start: Callable[[], LabStatus], progress: Progress
+) -> LabStatus:
+    """Clear away whatever stood in a folder and bring a lab up there; where that fails nothing of it runs on.
+
+    Raises:
+        ArtifactError: ``artifact.busy``, ``artifact.unwritable``; and whatever ``start`` raises.
+    """
+    with held(folder):
+        progress("clearing what an earlier lab left", None)
+        stop()
+        try:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(folder, error) from error
+        try:
+            return start()
+        except BaseException as error:
+            stop()
+            if isinstance(error, OSError):
+                raise unwritable(folder, error) from error
+            raise
 
 
 def hold_kept(folder: Path) -> int:
@@ -83,3 +114,38 @@ def unwritable(path: Path, error: OSError) -> ArtifactError:
     """Say that a file of the lab cannot be written."""
     message = f"{path} cannot be written: {error.strerror or error}"
     return ArtifactError("artifact.unwritable", message, "check the space left and the permissions", Place(str(path)))
+
+
+def write_note(path: Path, note: BaseModel) -> None:
+    """Write the note of a lab whole or not at all.
+
+    Raises:
+        ArtifactError: ``artifact.unwritable``.
+    """
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        aside.write_text(note.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        aside.replace(path)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def read_note(path: Path, kind: type[M], limit: int, absent: str) -> M:
+    """Read the note of a lab, of at most ``limit`` bytes; ``absent`` says what it means that there is none.
+
+    Raises:
+        SourceError: ``source.lab-down`` when there is none, or it is no note of a lab.
+    """
+    try:
+        if path.stat().st_size > limit:
+            raise say_down(f"{path} is no file of a lab")
+        return kind.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise say_down(absent) from error
+    except (OSError, ValidationError) as error:
+        raise say_down(f"{path} cannot be read") from error
+
+
+def say_down(message: str) -> SourceError:
+    """Say that no lab runs, and how one is started."""
+    return SourceError("source.lab-down", message, "start it with weftline lab up PLACE")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from weftline.errors import Place
-from weftline.headroom import find_floor
+from weftline.headroom import count_fitting, find_floor
 from weftline.headroom.sorting import find_paused_groups, find_priorities, get_group
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table
 from weftline.model.observed import ObservedDevice
@@ -209,10 +209,7 @@ def _judge_pools(source: LintSource) -> Iterator[Hit]:
                 (group.xoff_bytes.value for _, _, group in _lossless(device) if group is not None and group.xoff_bytes),
                 reverse=True,
             )
-            fit, left = 0, pool.headroom_bytes.value
-            while fit < len(asked) and asked[fit] <= left:
-                left -= asked[fit]
-                fit += 1
+            fit = count_fitting(((room, 1) for room in asked), pool.headroom_bytes.value)
             if fit < len(asked):
                 words = (
                     f"{pool.name} shares {pool.headroom_bytes.value:,} B of headroom among {len(asked):,} groups that "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weftline.headroom import alpha_of, judge_marks
+from weftline.headroom import alpha_of, count_fitting, judge_marks
 from weftline.headroom.sorting import classify, find_priorities, get_group, get_queue, read_map
 from weftline.model.headroom import PauseLimit
 from weftline.model.lossless import LosslessClass, LosslessSource
@@ -126,10 +126,7 @@ def count_at_once(source: LosslessSource) -> tuple[int | None, str]:
         if not shared:
             continue
         asked = sorted((room for port in device.ports for room in _list_rooms(port)), reverse=True)
-        fit, left = 0, shared
-        while fit < len(asked) and asked[fit] <= left:
-            left -= asked[fit]
-            fit += 1
+        fit = count_fitting(((room, 1) for room in asked), shared)
         if fit < len(asked) and (least is None or fit < least[0]):
             least = (fit, name)
     return (None, "") if least is None else least

@@ -44,21 +44,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
     """
     key = holding.key_of(folder)
     subnets = split(design)
-    with holding.held(folder):
-        progress("clearing what an earlier lab left", None)
-        stop(key)
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise holding.unwritable(folder, error) from error
-        try:
-            return _start(design, subnets, folder, progress)
-        except BaseException as error:
-            stop(key)
-            if isinstance(error, OSError):
-                raise holding.unwritable(folder, error) from error
-            raise
+    return holding.begin_anew(folder, lambda: stop(key), lambda: _start(design, subnets, folder, progress), progress)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from weftline.errors import SourceError
-from weftline.labs.holding import unwritable
+from weftline.labs.holding import read_note, say_down, write_note
 
 FILE = "lab.json"
 MAX_BYTES = 16 * 2**20
@@ -78,12 +77,7 @@ class State(Record):
 
 def write(folder: Path, state: State) -> None:
     """Write the file whole or not at all."""
-    aside = folder / f".{FILE}.part"
-    try:
-        aside.write_text(state.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        aside.replace(folder / FILE)
-    except OSError as error:
-        raise unwritable(folder / FILE, error) from error
+    write_note(folder / FILE, state)
 
 
 def read(folder: Path) -> State:
@@ -92,19 +86,7 @@ def read(folder: Path) -> State:
     Raises:
         SourceError: ``source.lab-down`` when no lab is up there.
     """
-    path = folder / FILE
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _down(f"{path} is no file of a lab")
-        state = State.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise _down(f"no lab runs in {folder}") from error
-    except (OSError, ValidationError) as error:
-        raise _down(f"{path} cannot be read") from error
+    state = read_note(folder / FILE, State, MAX_BYTES, f"no lab runs in {folder}")
     if state.stage != "up":
-        raise _down(f"the lab in {folder} was not brought up to its end")
+        raise say_down(f"the lab in {folder} was not brought up to its end")
     return state
-
-
-def _down(message: str) -> SourceError:
-    return SourceError("source.lab-down", message, "start it with weftline lab up PLACE")

@@ -83,21 +83,7 @@ def up(design: LabDesign, folder: Path, progress: Progress) -> LabStatus:
     """
     key = state.mark_of(folder)
     layout = lay_out(design)
-    with holding.held(folder):
-        progress("clearing what an earlier lab left", None)
-        _stop(key)
-        try:
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise holding.unwritable(folder, error) from error
-        try:
-            return _start(design, layout, folder, progress)
-        except BaseException as error:
-            _stop(key)
-            if isinstance(error, OSError):
-                raise holding.unwritable(folder, error) from error
-            raise
+    return holding.begin_anew(folder, lambda: _stop(key), lambda: _start(design, layout, folder, progress), progress)
 
 
 def _start(design: LabDesign, layout: Layout, folder: Path, progress: Progress) -> LabStatus:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from weftline.errors import SourceError
-from weftline.labs.holding import key_of, unwritable
+from weftline.labs.holding import key_of, read_note, write_note
 from weftline.labs.netns.timers import Timers
 
 FILE = "lab.json"
@@ -56,12 +55,7 @@ def mark_of(folder: Path) -> str:
 
 def write(folder: Path, state: State) -> None:
     """Write the file whole or not at all; it is there once the lab is up."""
-    aside = folder / f".{FILE}.part"
-    try:
-        aside.write_text(state.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        aside.replace(folder / FILE)
-    except OSError as error:
-        raise unwritable(folder / FILE, error) from error
+    write_note(folder / FILE, state)
 
 
 def read(folder: Path) -> State:
@@ -70,16 +64,5 @@ def read(folder: Path) -> State:
     Raises:
         SourceError: ``source.lab-down`` when no lab is up there.
     """
-    path = folder / FILE
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise _down(f"{path} is no file of a lab")
-        return State.model_validate_json(path.read_bytes())
-    except FileNotFoundError as error:
-        raise _down(f"no lab runs in {folder}, or it was not brought up to its end") from error
-    except (OSError, ValidationError) as error:
-        raise _down(f"{path} cannot be read") from error
-
-
-def _down(message: str) -> SourceError:
-    return SourceError("source.lab-down", message, "start it with weftline lab up PLACE")
+    absent = f"no lab runs in {folder}, or it was not brought up to its end"
+    return read_note(folder / FILE, State, MAX_BYTES, absent)
