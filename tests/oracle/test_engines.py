@@ -63,7 +63,7 @@ def test_our_verdicts_are_those_of_ibdmchk(corpus: Path, tmp_path: Path, monkeyp
         theirs.append(check(access.folder))
         return read_state(access, with_lanes)
 
-    monkeypatch.setitem(engines.DRIVERS, "opensm", replace(DRIVERS["opensm"], read_state=read))
+    monkeypatch.setitem(engines.DRIVERS.held, "opensm", replace(DRIVERS["opensm"], read_state=read))
     lab, wanted = LABS["ibsim"], engines.Wanted(LABELS)
     folder = tmp_path / "lab"
     found = {one.label: one for one in engines.judge_fabric(lab, adoption.fabric, adoption.addresses, wanted, folder)}

@@ -25,7 +25,7 @@ from weftline.model.discovery import Discovery
 from weftline.model.finding import Control, Finding, FindingSeverity, Topic
 from weftline.model.survey import Survey
 from weftline.prove import prove
-from weftline.technologies import TECHNOLOGIES
+from weftline.technologies import OBSERVATIONS
 
 ENGINE_LIMIT_S = 60.0
 """Seconds that one engine may take."""
@@ -85,7 +85,7 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent, *,
         ArtifactError: when the place cannot be read, or holds no file.
     """
     begin = time.monotonic()
-    observation = next(item.observation for item in TECHNOLOGIES.values() if item.observation is not None)
+    observation = next(iter(OBSERVATIONS.values()))
     progress("reading the files", None)
     files = _read_files(place, progress)
     survey = _take_plan(read_survey(files), files)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from weftline.drivers.opensm import OPENSM
 from weftline.model.driver import Driver
+from weftline.register import Register
 
-DRIVERS: dict[str, Driver] = {driver.name: driver for driver in (OPENSM,)}
+DRIVERS = Register[Driver]({"opensm": "weftline.drivers.opensm:OPENSM"})
 
 __all__ = ["DRIVERS"]

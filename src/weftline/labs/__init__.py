@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from weftline.labs.ibsim import IBSIM
-from weftline.labs.netns import NETNS
 from weftline.model.lab import Lab
+from weftline.register import Register
 
-LABS: dict[str, Lab] = {lab.name: lab for lab in (IBSIM, NETNS)}
+LABS = Register[Lab]({"ibsim": "weftline.labs.ibsim:IBSIM", "netns": "weftline.labs.netns:NETNS"})
 
 __all__ = ["LABS"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
-from weftline.model.audit import Observation
 from weftline.model.capability import Need
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
@@ -73,5 +72,3 @@ class Technology:
     name: str
     design: Design
     transport: Transport
-    observation: Observation | None = None
-    """None where dumps of such a fabric are not judged yet."""

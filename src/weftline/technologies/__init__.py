@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from weftline.model.audit import Observation
 from weftline.model.technology import Technology
-from weftline.technologies.infiniband import INFINIBAND
-from weftline.technologies.roce import ROCE
+from weftline.register import Register
 
-TECHNOLOGIES: dict[str, Technology] = {technology.name: technology for technology in (INFINIBAND, ROCE)}
+TECHNOLOGIES = Register[Technology](
+    {
+        "infiniband": "weftline.technologies.infiniband:INFINIBAND",
+        "roce": "weftline.technologies.roce:ROCE",
+    }
+)
+OBSERVATIONS = Register[Observation]({"infiniband": "weftline.technologies.infiniband.audit:OBSERVATION"})
+"""How dumps of a fabric are judged, by technology; absent where they are not judged yet."""
 
-__all__ = ["TECHNOLOGIES"]
+__all__ = ["OBSERVATIONS", "TECHNOLOGIES"]

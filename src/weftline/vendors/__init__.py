@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from weftline.model.vendor import Vendor
-from weftline.vendors.eos import EOS
-from weftline.vendors.frr import FRR
-from weftline.vendors.host import HOST
-from weftline.vendors.nvue import NVUE
-from weftline.vendors.opensm import OPENSM
-from weftline.vendors.opensm.exports import OPENSM_EXPORT
-from weftline.vendors.sonic import SONIC
+from weftline.register import Register
 
-VENDORS: dict[str, Vendor] = {vendor.name: vendor for vendor in (OPENSM, OPENSM_EXPORT, SONIC, FRR, EOS, NVUE, HOST)}
+VENDORS = Register[Vendor](
+    {
+        "opensm": "weftline.vendors.opensm:OPENSM",
+        "opensm-export": "weftline.vendors.opensm.exports:OPENSM_EXPORT",
+        "sonic": "weftline.vendors.sonic:SONIC",
+        "frr": "weftline.vendors.frr:FRR",
+        "eos": "weftline.vendors.eos:EOS",
+        "nvue": "weftline.vendors.nvue:NVUE",
+        "host": "weftline.vendors.host:HOST",
+    }
+)
 
 __all__ = ["VENDORS"]

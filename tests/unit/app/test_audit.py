@@ -10,7 +10,6 @@ import pytest
 from weftline.app import audit as app
 from weftline.model.audit import AuditInput, Observation
 from weftline.model.finding import Control, Finding, Topic, Unjudged
-from weftline.technologies import TECHNOLOGIES
 
 BROKEN = Finding("x.y", "critical", "port 1", "is open", "close it", controls=("A",))
 OPEN = Unjudged("Is it?", "a file", ("A",))
@@ -50,8 +49,7 @@ def test_a_control_is_settled_by_all_topics(
     def judge(_: AuditInput) -> tuple[Topic, ...]:
         return topics
 
-    technology = replace(TECHNOLOGIES["infiniband"], observation=Observation(judge, {"A": "All is closed."}))
-    monkeypatch.setattr(app, "TECHNOLOGIES", {"infiniband": technology})
+    monkeypatch.setattr(app, "OBSERVATIONS", {"infiniband": Observation(judge, {"A": "All is closed."})})
     (tmp_path / "notes").write_text("nothing\n", encoding="utf-8")
     audited = app.audit(tmp_path, None)
     assert audited.controls == (Control("A", "All is closed.", verdict, reason),)  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def test_ports_are_found_by_the_names_they_have() -> None:
 def test_a_lab_whose_driver_cannot_watch_is_not_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     lab = LABS["ibsim"]
     assert lab.driver is not None
-    monkeypatch.setitem(DRIVERS, lab.driver, replace(DRIVERS[lab.driver], watch=None))
+    monkeypatch.setitem(DRIVERS.held, lab.driver, replace(DRIVERS[lab.driver], watch=None))
     with pytest.raises(CapabilityError) as caught:
         subnet.open_subnets(lab, cast("Any", None), cast("Any", None), tmp_path)
     assert caught.value.code == "capability.no-watch"

@@ -35,7 +35,7 @@ def test_files_that_differ_from_what_was_meant_are_not_written(place: Path, monk
     def forget(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
         return host.render(intents[:-1])
 
-    monkeypatch.setitem(VENDORS, "host", replace(host, render=forget))
+    monkeypatch.setitem(VENDORS.held, "host", replace(host, render=forget))
     with pytest.raises(InternalError) as refused:
         render(place, None)
     assert refused.value.code == "internal.render-differs"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from weftline.model.technology import Design, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
-from weftline.technologies.infiniband.audit import OBSERVATION
 from weftline.technologies.infiniband.intents import list_intents, list_isolation
 from weftline.technologies.infiniband.limits import count_problems
 from weftline.technologies.infiniband.managers import seat_managers
@@ -25,7 +24,6 @@ INFINIBAND = Technology(
         seats=seat_managers,
         table=make_table,
     ),
-    observation=OBSERVATION,
     transport=Transport(
         message_latency_us=1.9,
         message_latency_source=(
