@@ -45,7 +45,8 @@ class Fabric:
 
     name: str
     shape: str
-    """``rail-optimised``, ``fat-tree``, ``rail-only``, ``cabling``, or what adoption saw, as ``irregular``."""
+    """``rail-optimised``, ``fat-tree``, ``rail-only``, ``cabling``, ``dragonfly``, ``dragonfly-plus``, ``torus``,
+    ``hyperx``, ``slim-fly``, or what adoption saw, as ``irregular``."""
     source_digest: str
     """Digest of the declaration or the dump that this was made from."""
     node_name: tuple[str, ...]
@@ -57,7 +58,8 @@ class Fabric:
     node_unit: I32
     """Scalable unit of a host or leaf, counted from 0; NIL elsewhere."""
     node_group: I32
-    """Group (pod) of a leaf or spine in a three-tier fabric, counted from 0; NIL for cores and in two tiers."""
+    """Group (pod) of a leaf or spine in a three-tier fabric, group of a switch in a dragonfly, counted from 0; NIL for
+    hosts and cores, and in two tiers."""
     node_component: I32
     """Connected part that the design intends: pairs of endpoints of one component are connected, others are not.
     A host whose ports are in several components has NIL here; ``port_component`` rules."""
@@ -83,6 +85,9 @@ class Fabric:
     cable_length_m: F64
     """NaN where unknown."""
     planes: int = 1
+    node_place: I32 | None = None
+    """Coordinates of each switch of a torus or HyperX, one column per dimension, NIL rows for what is no switch; None
+    in other shapes."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
@@ -141,6 +146,8 @@ class Fabric:
         parts: list[object] = []
         for field in fields(self):
             value = getattr(self, field.name)
+            if field.name == "node_place" and value is None:  # younger than the digests of fabrics without it
+                continue
             parts.extend((field.name, str(value) if isinstance(value, int) else value))
         return digest_parts(parts)  # type: ignore[arg-type]
 
