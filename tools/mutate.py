@@ -43,6 +43,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "prove/deadlock.py": PROVE,
     "prove/isolate.py": ISOLATE,
     "prove/reach.py": PROVE,
+    "prove/sharing.py": ISOLATE,
     "prove/tables.py": PROVE,
     "prove/transient.py": REPAIR,
     "prove/witness.py": PROVE,

@@ -35,6 +35,8 @@ class IsolatedEnd:
     """Whether it drops what goes to it."""
     facing: str = ""
     """Name of that port."""
+    component: int = 0
+    """Which part of the fabric it is cabled into: no way leads from one part to another, whatever tables say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,28 +220,95 @@ def test_the_walls_are_judged_apart() -> None:
 
 
 GROUPS = st.builds(Groups, st.frozensets(st.integers(1, 4), max_size=3), st.frozensets(st.integers(1, 4), max_size=3))
+OWNERS = st.sampled_from(["red", "blue", "green", "store", ""])
+SHARINGS = st.lists(
+    st.builds(Sharing, OWNERS, st.none() | st.frozensets(OWNERS, max_size=3)), max_size=2, unique_by=lambda one: one.hub
+).map(tuple)
+ENDS = st.builds(
+    IsolatedEnd,
+    name=st.uuids().map(str),
+    owner=OWNERS,
+    own=GROUPS,
+    wall=GROUPS,
+    enforces_in=st.sampled_from([True, True, True, False]),
+    enforces_out=st.just(value=True),
+    component=st.integers(0, 1),
+)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["red", "blue", ""]), GROUPS, GROUPS), min_size=1, max_size=6))
-def test_the_verdict_is_that_of_all_pairs(drawn: list[tuple[str, Groups, Groups]]) -> None:
-    ends = tuple(
-        IsolatedEnd(str(number), owner, own, wall, enforces_in=True, enforces_out=True)
-        for number, (owner, own, wall) in enumerate(drawn)
-    )
+def meet(a: Groups | None, b: Groups | None) -> set[int]:
+    """List the groups in which two tables meet: one of them must be a full member."""
+    assert a is not None
+    assert b is not None
+    return set(a.full & (b.full | b.limited) | b.full & a.limited)
 
-    def meet(a: Groups, b: Groups) -> bool:
-        return bool(a.full & (b.full | b.limited) or b.full & a.limited)
 
-    meetings = [
-        (a, b)
-        for a, b in itertools.combinations(ends, 2)
-        if a.owner != b.owner
-        and a.own is not None and b.own is not None and a.wall is not None and b.wall is not None
-        and (meet(a.own, b.own) or meet(a.wall, b.wall))
-    ]  # fmt: skip
-    proof = prove(*ends)
+def list_meetings(ends: tuple[IsolatedEnd, ...], sharings: tuple[Sharing, ...]) -> set[tuple[str, frozenset[str]]]:
+    """Look at every pair of endpoints, and name the wall and the two owners of each that meets and should not."""
+
+    def uses(a: str, b: str) -> bool:
+        return any(one.hub == b and (one.users is None or a in one.users) for one in sharings)
+
+    found: set[tuple[str, frozenset[str]]] = set()
+    for a, b in itertools.permutations(ends, 2):
+        if a.component != b.component or a.owner == b.owner or uses(a.owner, b.owner) or uses(b.owner, a.owner):
+            continue
+        both = frozenset((a.owner, b.owner))
+        if meet(a.own, b.own):
+            found.add(("own tables", both))
+        if not a.enforces_in or (b.enforces_in and meet(a.wall, b.wall)):
+            found.add(("switch ports", both))
+    return found
+
+
+@given(st.lists(ENDS, min_size=1, max_size=7).map(tuple), SHARINGS)
+def test_the_verdict_is_that_of_all_pairs(ends: tuple[IsolatedEnd, ...], sharings: tuple[Sharing, ...]) -> None:
+    meetings = list_meetings(ends, sharings)
+    proof = prove(*ends, sharings=sharings)
     assert (proof.verdict is Verdict.REFUTED) == bool(meetings)
     assert check_isolation(proof) == (not meetings)
+    for told in proof.detail["meetings"]:
+        owners = frozenset("" if name == "no tenant" else name for name in (told["a_owner"], told["b_owner"]))
+        assert (told["wall"], owners) in meetings
+        a, b = (next(end for end in ends if end.name == told[side]) for side in "ab")
+        if told["group"] is not None:
+            tables = (a.own, b.own) if told["wall"] == "own tables" else (a.wall, b.wall)
+            assert int(told["group"], 16) in meet(*tables)
+
+
+@given(st.lists(ENDS.map(lambda end: replace(end, enforces_in=True)), min_size=1, max_size=7).map(tuple), SHARINGS)
+def test_meetings_are_counted_by_owners_and_groups(
+    ends: tuple[IsolatedEnd, ...], sharings: tuple[Sharing, ...]
+) -> None:
+    """The count is that of pairs of owners per group and part of the fabric, each once; the first are shown."""
+    seen: set[tuple[str, int, int, frozenset[str]]] = set()
+    for a, b in itertools.permutations(ends, 2):
+        if a.component == b.component and list_meetings((a, b), sharings):
+            both = frozenset((a.owner, b.owner))
+            seen |= {("own tables", a.component, group, both) for group in meet(a.own, b.own)}
+            seen |= {("switch ports", a.component, group, both) for group in meet(a.wall, b.wall)}
+    proof = prove(*ends, sharings=sharings)
+    assert (proof.bound or 0) == len(seen)
+    assert len(proof.detail["meetings"]) == min(len(seen), 20)
+
+
+def test_every_pair_of_a_thousand_owners_in_one_group_is_counted() -> None:
+    ends = tuple(end(f"h{number:04d}", f"t{number:04d}", {7}) for number in range(1000))
+    proof = prove(*ends)
+    assert proof.bound == 2 * 1000 * 999 // 2
+    assert proof.witness is not None
+    assert (proof.witness.detail["a"], proof.witness.detail["b"]) == ("h0000", "h0001")
+    assert prove(*ends, sharings=tuple(Sharing(f"t{number:04d}") for number in range(999))).verdict is Verdict.PROVED
+
+
+def test_parts_of_a_fabric_that_no_cable_joins_meet_nowhere() -> None:
+    """As the rails of a rail-only fabric: no way leads there, so that one group and a port that is open do no harm."""
+    red, blue = end("a", "red", {1}), replace(end("b", "blue", {1}), component=1)
+    for ends in ((red, blue), (replace(red, enforces_in=False), blue)):
+        proof = prove(*ends)
+        assert proof.verdict is Verdict.PROVED
+        assert check_isolation(proof)
+        assert prove(*ends, replace(blue, component=0)).verdict is Verdict.REFUTED
 
 
 def test_a_certificate_that_was_changed_does_not_hold() -> None:
@@ -256,6 +323,11 @@ def test_a_certificate_that_was_changed_does_not_hold() -> None:
         {"may_meet": np.array([[1, 0, 0], [0, 1, 0]], dtype=np.uint8)},
         {"owner": np.array([1, 0, 1], dtype=np.int32)},
         {"own_ptr": columns["own_ptr"][:-1]},
+        {"own_ptr": np.array(columns["own_ptr"], dtype=np.int64) + 1},
+        {"wall_ptr": columns["wall_ptr"][[0, 2, 1, 3]]},
+        {"component": np.zeros(2, dtype=np.int32)},
+        {"owner": np.array([0, 1, 2], dtype=np.int32)},
+        {"owner": np.array([-1, 0, 0], dtype=np.int32)},
         {"wall_entry": np.where(columns["wall_entry"] == (1 << 31 | 1), 1 << 31 | 2, columns["wall_entry"])},
         {"own_entry": np.where(columns["own_entry"] == (1 << 31 | 1), 3, columns["own_entry"])},
     )

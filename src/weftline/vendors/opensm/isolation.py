@@ -81,6 +81,7 @@ def _list_ends(
             enforces_in=None if wall is None else wall.enforces_in,
             enforces_out=None if wall is None else wall.enforces_out,
             facing="" if peer == NIL else fabric.port_name(peer),
+            component=int(fabric.port_component[port]),
         )
 
 
