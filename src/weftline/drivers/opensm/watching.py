@@ -17,6 +17,8 @@ from weftline.model.driver import Access, FarEnd, SubnetState
 WINDOW = 40
 TIMEOUT_MS = 60
 """How long nothing may be heard before what is asked counts as silent; a simulator answers within a millisecond."""
+ENTRY_TRIES = 3
+"""A busy machine may answer late; a port that is taken for down costs a reading of the whole subnet."""
 DETOURS = 3
 """Ways that are tried to a switch that is silent."""
 MOST_CORRECTIONS = 20
@@ -103,9 +105,12 @@ class LinkWatch:
         """Switches that the last look asked."""
 
     def is_entered(self) -> bool:
-        """Say whether the port by which the subnet is entered is up."""
-        (data,) = self.asker.ask([(probe.PORT_INFO, self.entry, b"")])
-        return data is not None and probe.is_up(data)
+        """Say whether the port by which the subnet is entered is up; it is asked again where nothing is heard."""
+        for _ in range(ENTRY_TRIES):
+            (data,) = self.asker.ask([(probe.PORT_INFO, self.entry, b"")])
+            if data is not None:
+                return probe.is_up(data)
+        return False
 
     def _set(self, place: Place, far: FarEnd) -> None:
         self.links[place] = far
@@ -167,7 +172,7 @@ class LinkWatch:
             if corrections < MOST_CORRECTIONS and self._correct(ready, ways):
                 corrections += 1
                 continue
-            fallen = self._check_last(ready, ways, asked, affected)
+            fallen = self._check_last(ready, ways, asked, affected, silent)
             if fallen:
                 explained |= fallen
                 pending |= fallen - asked
@@ -239,19 +244,39 @@ class LinkWatch:
         self._set(place, far)
 
     def _check_last(
-        self, guids: Sequence[int], ways: dict[int, bytes], asked: set[int], affected: set[int]
+        self, guids: Sequence[int], ways: dict[int, bytes], asked: set[int], affected: set[int], silent: set[Place]
     ) -> set[int]:
-        """Ask the last switch before each whether the link to it is up; returns those whose link is not."""
+        """Ask the last switch before each whether the link to it is up; returns those whose link is not.
+
+        A switch that went away is told of by all its neighbours, so where one link to it is down the others are asked
+        in one round: one at a time took as many rounds as it had neighbours.
+        """
         last = [self._last_link(ways[guid]) for guid in guids if len(ways[guid]) > 1]
-        last = [place for place in last if place[0] not in asked and place[0] in ways]
+        fallen, behind = self._drop_down([place for place in last if place[0] not in asked and place[0] in ways], ways)
+        if fallen:
+            around = self._find_ways(behind, silent)
+            others = self._list_links_to(behind, around.keys() - asked - fallen)
+            if not self._correct({guid for guid, _ in others}, around):
+                fallen |= self._drop_down(others, around)[0]
+        affected |= behind
+        return fallen
+
+    def _list_links_to(self, lost: set[int], guids: Collection[int]) -> list[Place]:
+        """List the links of switches to others, one link to which was lost: most often all are."""
+        near = ((guid, self.near.get(guid, {})) for guid in sorted(set(guids) - lost))
+        return [(guid, number) for guid, ports in near for number, other in ports.items() if other in lost]
+
+    def _drop_down(self, places: Sequence[Place], ways: dict[int, bytes]) -> tuple[set[int], set[int]]:
+        """Ask ports and forget the links that are down; returns the switches at which, and those behind them."""
+        answers = self.asker.ask([(probe.PORT_INFO, number, ways[guid]) for guid, number in places])
         fallen: set[int] = set()
-        answers = self.asker.ask([(probe.PORT_INFO, number, ways[guid]) for guid, number in last])
-        for place, data in zip(last, answers, strict=True):
+        behind: set[int] = set()
+        for place, data in zip(places, answers, strict=True):
             if data is not None and not probe.is_up(data):
-                affected.add(self.links[place].node)
+                behind.add(self.links[place].node)
                 self._drop(place)
                 fallen.add(place[0])
-        return fallen
+        return fallen, behind
 
     def _ask_switches(
         self, guids: Sequence[int], ways: dict[int, bytes], affected: set[int], explained: set[int]
