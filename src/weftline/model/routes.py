@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.kernels.column import I32, Array, digest_parts, freeze
-from weftline.model.lanes import Lanes
+from weftline.model.lanes import Lanes, LaneSteps
 
 GroupTable: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
 
@@ -84,15 +84,27 @@ class Routes:
         return 1 if self.lanes is None else self.lanes.count
 
     @property
+    def steps(self) -> LaneSteps | None:
+        """How packets change lanes on their way; None where they keep them."""
+        return None if self.lanes is None else self.lanes.steps
+
+    @property
     def destinations_by_lane(self) -> tuple[int, ...]:
-        """Count the destinations of each lane."""
+        """Count the destinations of each lane; all stand on lane 0 where packets change lanes on their way."""
         if self.lanes is None:
             return (len(self.destination_node),)
         return tuple(np.bincount(self.lanes.of_destination, minlength=self.lanes.count).tolist())
 
     def lane_of(self, destination: int) -> int:
-        """Find the lane of the packets to a destination."""
+        """Find the lane of the packets to a destination, where they keep it."""
         return 0 if self.lanes is None else int(self.lanes.of_destination[destination])
+
+    def lane_of_hop(self, source_row: int, destination: int, in_port: int, out_port: int) -> int:
+        """Find the lane that a packet from a switch row holds behind ``out_port``, having come in by ``in_port``."""
+        steps = self.steps
+        if steps is None:
+            return self.lane_of(destination)
+        return steps.lane_of(steps.class_of(source_row, destination), in_port, out_port)
 
     @cached_property
     def digest(self) -> str:
@@ -109,6 +121,8 @@ class Routes:
         ]
         if self.lanes is not None:
             parts += [str(self.lanes.count), str(self.lanes.with_answers), self.lanes.of_destination]
+        if self.steps is not None:
+            parts += ["steps", self.steps.path_class, self.steps.port_class, self.steps.lane]
         if self.destination_path is not None:
             parts += ["paths", self.destination_path]
         return digest_parts(parts)

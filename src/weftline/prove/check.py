@@ -15,6 +15,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import balance, deadlock, failures, isolate, lossless, reach, separate
+from weftline.prove.steps import check_steps
 from weftline.prove.tables import Tables, read_tables, view_lane
 
 SPOT_CHECKS = 16
@@ -86,6 +87,8 @@ def _check_deadlock(fabric: Fabric, routes: Routes, proof: Proof, certificate: C
     if certificate.digest != digest_parts((deadlock.CLAIM, rank)):
         return False
     held: I32 = rank.astype(np.int32, copy=False)
+    if routes.steps is not None:
+        return check_steps(fabric, routes, tables, routes.steps, held)
     views = ((lane, view) for lane in range(routes.lane_count) for view in view_lane(tables, routes, lane))
     return not any(_count_wrong(view, held[lane]) for lane, view in views)
 

@@ -10,8 +10,10 @@ from weftline.kernels.channels import find_causes, list_dependencies, mark_turns
 from weftline.kernels.column import I32, I64, NIL, digest_parts
 from weftline.kernels.cycles import find_cycle, rank_channels
 from weftline.model.fabric import Fabric
+from weftline.model.lanes import LaneSteps
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
+from weftline.prove.steps import judge_steps, state_steps
 from weftline.prove.tables import Tables, view_lane
 from weftline.prove.witness import name_destination
 
@@ -19,6 +21,7 @@ CLAIM = "deadlock"
 MAX_TURN_BYTES = 1 << 30
 MAX_CYCLE_STEPS = 50_000_000
 """Edge visits that the search for the shortest cycle may take."""
+UNJUDGED = "Deadlock was not judged: the turns would not fit into a GiB."
 
 
 def build_dependencies(fabric: Fabric, *views: Tables) -> tuple[I64, I32] | None:
@@ -54,7 +57,9 @@ def find_channels(fabric: Fabric, tables: Tables) -> I32:
 def state(routes: Routes) -> str:
     """Say what is claimed of routes of one or of several lanes."""
     lanes = "one lane each"
-    if routes.lanes is not None:
+    if routes.lanes is not None and routes.steps is not None:
+        lanes = state_steps(routes.lanes)
+    elif routes.lanes is not None:
         many = "1 lane" if routes.lane_count == 1 else f"{routes.lane_count} lanes"
         lanes = f"{many} each; packets are on the lane of their destination"
         if routes.lanes.with_answers:
@@ -71,6 +76,8 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
     A channel is a lane of a link, and a packet waits inside its lane only, so that lanes are judged one by one.
     """
     required = CLAIM in rules.required
+    if routes.steps is not None:
+        return _prove_steps(fabric, routes, tables, routes.steps, required=required)
     channels = find_channels(fabric, tables)
     ranks = np.full((routes.lane_count, fabric.port_count), NIL, dtype=np.int32)
     count, behind, levels = 0, 0, 0
@@ -79,10 +86,7 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
         views = view_lane(tables, routes, lane)
         dependencies = build_dependencies(fabric, *views)
         if dependencies is None:
-            return Proof(
-                CLAIM, required, Verdict.UNKNOWN, "Deadlock was not judged: the turns would not fit into a GiB.",
-                routes.digest,
-            )  # fmt: skip
+            return Proof(CLAIM, required, Verdict.UNKNOWN, UNJUDGED, routes.digest)
         rank, remaining = rank_channels(*dependencies)
         if remaining and witness is None:
             witness = _witness_cycle(fabric, routes, views, dependencies, rank, lane)
@@ -97,6 +101,27 @@ def prove_deadlock(fabric: Fabric, routes: Routes, tables: Tables, rules: ProofR
         "channels_on_or_behind_cycles": behind,
         "levels": levels,
     }
+    return _conclude(routes, ranks, witness, detail, required=required)
+
+
+def _prove_steps(fabric: Fabric, routes: Routes, tables: Tables, steps: LaneSteps, *, required: bool) -> Proof:
+    """Prove or refute it where packets change lanes: lanes wait for each other, so that all are judged together."""
+    judged = judge_steps(fabric, routes, tables, steps)
+    if judged is None:
+        return Proof(CLAIM, required, Verdict.UNKNOWN, UNJUDGED, routes.digest)
+    ranks, count, behind, witness = judged
+    detail: dict[str, Any] = {
+        "lanes": routes.lane_count,
+        "channels": len(find_channels(fabric, tables)) * routes.lane_count,
+        "dependencies": count,
+        "channels_on_or_behind_cycles": behind,
+        "levels": int(ranks.max(initial=NIL)) + 1,
+    }
+    return _conclude(routes, ranks, witness, detail, required=required)
+
+
+def _conclude(routes: Routes, ranks: I32, witness: Witness | None, detail: dict[str, Any], *, required: bool) -> Proof:
+    """Make the proof: refuted with its witness, or proved with the ranks."""
     if witness is not None:
         return Proof(
             CLAIM, required, Verdict.REFUTED, state(routes), routes.digest, len(witness.detail["cycle"]),

@@ -11,8 +11,11 @@ from weftline.errors import ArtifactError
 from weftline.kernels.column import I8, I32, NIL
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
 from weftline.model.fabric import Fabric, NodeKind
-from weftline.model.lanes import MAX_LANES, Lanes
+from weftline.model.lanes import MAX_CLASSES, MAX_LANES, Lanes, LaneSteps
 from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
+
+MOST_KINDS = 64
+"""Classes of ports; more would only make walks longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +166,10 @@ def _misfit(fabric: Fabric, routes: Routes) -> str:
         return "the members do not fit the groups"
     if np.any(np.diff(routes.group_ptr) > local_delivery(routes.group)):
         return "a switch has more groups than an entry can name"
-    return "" if routes.lanes is None else _misfit_lanes(routes.lanes, len(routes.destination_node))
+    return "" if routes.lanes is None else _misfit_lanes(fabric, routes.lanes, len(routes.destination_node))
 
 
-def _misfit_lanes(lanes: Lanes, destinations: int) -> str:
+def _misfit_lanes(fabric: Fabric, lanes: Lanes, destinations: int) -> str:
     """Say why the lanes cannot be judged; a destination in a lane that is not there would be judged in none."""
     if not 1 <= lanes.count <= MAX_LANES:
         return f"there are 1 to {MAX_LANES} lanes, not {lanes.count}"
@@ -174,6 +177,38 @@ def _misfit_lanes(lanes: Lanes, destinations: int) -> str:
         return "lanes and destinations differ in number"
     if np.any((lanes.of_destination < 0) | (lanes.of_destination >= lanes.count)):
         return "a destination has a lane that is not there"
+    return _misfit_steps(fabric, lanes, len(fabric.switch_node), destinations)
+
+
+def _misfit_steps(fabric: Fabric, lanes: Lanes, switches: int, destinations: int) -> str:
+    """Say why the steps cannot be judged; empty where they can."""
+    steps = lanes.steps
+    if steps is None:
+        return ""
+    shape = _misshaped_steps(fabric, steps, switches, destinations)
+    if shape:
+        return shape
+    for column, most, what in (
+        (steps.lane, lanes.count, "a step leads to a lane"),
+        (steps.port_class, steps.lane.shape[-1], "a port has a class"),
+        (steps.path_class, len(steps.lane), "a path has a class"),
+    ):
+        if np.any((column < 0) | (column >= most)):
+            return f"{what} that is not there"
+    return ""
+
+
+def _misshaped_steps(fabric: Fabric, steps: LaneSteps, switches: int, destinations: int) -> str:
+    """Say why the columns of the steps are none."""
+    classes, kinds = steps.lane.shape[0], steps.lane.shape[-1]
+    if steps.lane.ndim != 3 or steps.lane.shape[1] != kinds or not 1 <= kinds <= MOST_KINDS:
+        return "the lanes of steps are no table by class, port in and port out"
+    if not 1 <= classes <= MAX_CLASSES:
+        return f"there are 1 to {MAX_CLASSES} classes of paths, not {classes}"
+    if steps.port_class.shape != (fabric.port_count,):
+        return "classes of ports and ports differ in number"
+    if steps.path_class.shape not in {(1, destinations), (switches, destinations)}:
+        return "classes of paths are neither per destination nor per switch and destination"
     return ""
 
 
