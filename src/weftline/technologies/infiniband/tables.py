@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.errors import CapabilityError
-from weftline.kernels.column import I64, NIL, U8
+from weftline.kernels.column import I32, I64, NIL, U8
 from weftline.model.addresses import Addresses
 from weftline.model.fabric import Fabric
 from weftline.model.intent import NO_PORT, ForwardingTable
@@ -63,28 +63,33 @@ def _spread(base: I64, is_endpoint: np.ndarray, bits: int) -> tuple[I64, I64 | N
 
 
 def _fill_row(fabric: Fabric, routes: Routes, row: int, columns: I64) -> U8:
-    entry = routes.group[row, columns].astype(np.int64)
-    forwards = (entry != no_route(routes.group)) & (entry != local_delivery(routes.group))
+    """Look up the port of each entry; what an entry says is a table of at most 65,536 lines."""
+    entry = routes.group[row, columns]
     first, last = int(routes.group_ptr[row]), int(routes.group_ptr[row + 1])
-    start = routes.member_ptr[first:last].astype(np.int64)
-    size = routes.member_ptr[first + 1 : last + 1] - start
-    used = entry[forwards]
-    if len(used) and int(size[used].max()) > 1:
-        name = fabric.node_name[int(fabric.switch_node[row])]
+    start = routes.member_ptr[first:last]
+    number = fabric.port_number[routes.member_port[start]]
+    is_used = np.zeros(no_route(routes.group) + 1, dtype=np.bool_)
+    is_used[entry] = True
+    used = np.flatnonzero(is_used[: last - first])
+    _check_ports(fabric, routes, row, (routes.member_ptr[first + 1 : last + 1] - start)[used], number[used])
+    port_of = np.full(no_route(routes.group) + 1, NO_PORT, dtype=np.uint8)
+    port_of[used] = number[used]
+    port_of[local_delivery(routes.group)] = 0
+    return port_of[entry]
+
+
+def _check_ports(fabric: Fabric, routes: Routes, row: int, size: I32, number: I32) -> None:
+    """Refuse what an entry cannot say: several ports, and high numbers."""
+    name = fabric.node_name[int(fabric.switch_node[row])]
+    if int(size.max(initial=0)) > 1:
         raise CapabilityError(
             "capability.several-ports",
-            f"{name} has groups of {int(size[used].max())} ports, and an entry of a forwarding table names one",
+            f"{name} has groups of {int(size.max())} ports, and an entry of a forwarding table names one",
             f"the routes come from engine {routes.engine}; choose fat-tree or updown",
         )
-    number = fabric.port_number[routes.member_port[start]]
-    if len(used) and int(number[used].max()) > MAX_TABLE_PORT:
-        name = fabric.node_name[int(fabric.switch_node[row])]
+    if int(number.max(initial=0)) > MAX_TABLE_PORT:
         raise CapabilityError(
             "capability.too-many-ports",
-            f"{name} forwards by port {int(number[used].max())}, and an entry names ports 1 to {MAX_TABLE_PORT}",
+            f"{name} forwards by port {int(number.max())}, and an entry names ports 1 to {MAX_TABLE_PORT}",
             "choose a switch with fewer ports",
         )
-    filled = np.full(len(columns), NO_PORT, dtype=np.uint8)
-    filled[forwards] = number[used]
-    filled[entry == local_delivery(routes.group)] = 0
-    return filled

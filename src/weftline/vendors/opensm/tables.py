@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,17 +29,22 @@ _UNHEX[_HEX] = np.arange(16, dtype=np.uint8)
 
 def write_table(table: ForwardingTable) -> bytes:
     """Write the tables of all switches; entries that forward nowhere are left out, which means the same."""
+    return b"".join(_write_blocks(table, range(len(table.switch_name))))
+
+
+def _write_blocks(table: ForwardingTable, rows: Iterable[int]) -> list[bytes]:
+    """Write the table of each of some switches."""
     top = int(table.address.max(initial=0))
     text = _write_addresses(table.address)
     digits = _write_ports()
-    pieces: list[bytes] = []
-    for row, name in enumerate(table.switch_name):
-        guid, lid = int(table.switch_id[row]), int(table.switch_address[row])
-        pieces.append(f"Unicast lids [0x0-0x{top:x}] of switch Lid {lid} guid 0x{guid:016x} ({name}):\n".encode())
+    blocks: list[bytes] = []
+    for row in rows:
+        guid, lid, name = int(table.switch_id[row]), int(table.switch_address[row]), table.switch_name[row]
+        head = f"Unicast lids [0x0-0x{top:x}] of switch Lid {lid} guid 0x{guid:016x} ({name}):\n".encode()
         text[:, 7:10] = digits[table.port[row]]
         keep = table.port[row] != NO_PORT
-        pieces.append((text if keep.all() else text[keep]).tobytes())
-    return b"".join(pieces)
+        blocks.append(head + (text if keep.all() else text[keep]).tobytes())
+    return blocks
 
 
 def exchange_table(table: ForwardingTable, content: bytes, before: ForwardingTable | None) -> bytes:
@@ -48,20 +54,26 @@ def exchange_table(table: ForwardingTable, content: bytes, before: ForwardingTab
     """
     match = _HEAD.match(content)
     head = match[0] if match is not None else b""
-    blocks = content[len(head) :].split(_START)[1:]
-    if before is None or len(blocks) != len(table.switch_name) or not _are_alike(table, before):
+    starts = _find_blocks(content, len(head))
+    if before is None or len(starts) != len(table.switch_name) or not _are_alike(table, before):
         return head + write_table(table)
-    rows = np.flatnonzero((table.port != before.port).any(axis=1))
-    part = ForwardingTable(
-        switch_id=table.switch_id[rows],
-        switch_name=tuple(table.switch_name[row] for row in rows),
-        switch_address=table.switch_address[rows],
-        address=table.address,
-        port=table.port[rows],
-    )
-    for row, block in zip(rows.tolist(), write_table(part).split(_START)[1:], strict=True):
-        blocks[row] = block
-    return _START.join([head, *blocks])
+    rows = np.flatnonzero((table.port != before.port).any(axis=1)).tolist()
+    ends = [*starts[1:], len(content)]
+    pieces: list[bytes | memoryview] = [head]
+    kept, view = len(head), memoryview(content)
+    for row, block in zip(rows, _write_blocks(table, rows), strict=True):
+        pieces += [view[kept : starts[row]], block]
+        kept = ends[row]
+    return b"".join([*pieces, view[kept:]])
+
+
+def _find_blocks(content: bytes, start: int) -> list[int]:
+    """Find where the table of each switch begins."""
+    starts: list[int] = []
+    while (start := content.find(_START, start)) >= 0:
+        starts.append(start)
+        start += len(_START)
+    return starts
 
 
 def _are_alike(table: ForwardingTable, other: ForwardingTable) -> bool:
