@@ -27,6 +27,10 @@ class Place:
     path: str = ""
     """The key path inside the document, such as ``hosts.count``."""
 
+    def __hash__(self) -> int:
+        """Hash what is cheap to know: a path tells places apart, and its line may have to be looked up first."""
+        return hash((self.file, self.path or self.line))
+
     def __str__(self) -> str:
         parts = [self.file]
         if self.line is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from weftline.adopt import FORMS
 from weftline.app import lint_manager
 from weftline.app.audit import SEVERITIES
+from weftline.app.bulk import without_collector
 from weftline.app.files import is_folder, read_bytes, walk
 from weftline.app.pipeline import Progress, silent
 from weftline.errors import ArtifactError, Place, UsageError
@@ -89,6 +90,7 @@ class LintedPlace:
         return sum(finding.severity == severity for finding in self.findings)
 
 
+@without_collector()
 def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent) -> LintedPlace:
     """Judge files, or all files of folders.
 

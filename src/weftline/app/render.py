@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from weftline.app.bulk import without_collector
 from weftline.app.changes import change_from
 from weftline.app.devices import observe_devices
 from weftline.app.isolation import judge_files, put_isolation
@@ -52,6 +53,7 @@ def render(
     return render_proved(proved, out, force=force, against=against, progress=progress)
 
 
+@without_collector()
 def render_proved(
     proved: Proved,
     out: Path | None,

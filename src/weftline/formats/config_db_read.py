@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from weftline.errors import Place, Problem
 from weftline.formats.config_db_names import MARKERS, NAMED, OTHERS, READ, SECRET, SKIPPED
+from weftline.formats.config_db_place import RowPlace
 from weftline.formats.json_lines import JsonLines
 from weftline.formats.text import ProblemLog
 
@@ -67,7 +68,7 @@ class ConfigDb:
 
     def place(self, scope: Scope, table: str, key: str = "", name: str = "") -> Place:
         """Say where a table, a row or a field stands."""
-        return _place(self.file, self.lines, scope.name, (table, key, name))
+        return RowPlace.of(self.file, self.lines, scope.name, (table, key, name))
 
     @property
     def rows(self) -> int:
@@ -171,7 +172,7 @@ class _Reader:
     def blame(
         self, code: str, message: str, scope: str, path: tuple[str, str, str], hint: str = "", *, is_error: bool = False
     ) -> None:
-        place = _place(self.file, self.lines, scope, path)
+        place = RowPlace.of(self.file, self.lines, scope, path)
         self.log.keep(Problem(code, message, hint, place, "error" if is_error else "warning"))
 
     def read(self, data: object) -> tuple[tuple[Scope, ...], Form]:
@@ -356,22 +357,6 @@ def _value_of(row: dict[str, Any]) -> dict[str, Any]:
     if row.get("type") == "hash" and isinstance(row.get("value"), dict):
         return cast("dict[str, Any]", row["value"])
     return row
-
-
-def _place(file: str, lines: JsonLines, scope: str, path: tuple[str, str, str]) -> Place:
-    """Name a place by scope, table, row and field, whether the file writes table and row apart or together."""
-    table, key, name = path
-    head = (scope,) if scope else ()
-    shown = ".".join([part for part in (scope, table, key, name) if part])
-    row = f"{table}|{key}"
-    find = lines.find
-    line = 0
-    if name:
-        line = find((*head, table, key, name)) or find((*head, row, name)) or find((*head, row, "value", name))
-    if key and not line:
-        line = find((*head, table, key)) or find((*head, row))
-    line = line or find((*head, table))
-    return Place(file, line or None, None, shown)
 
 
 def _split(text: str) -> tuple[str, ...]:

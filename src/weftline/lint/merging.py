@@ -48,14 +48,22 @@ def _merge_ports(parts: list[ObservedDevice]) -> tuple[ObservedPort, ...]:
 
 
 def _join(parts: Sequence[Any], left_out: frozenset[str]) -> dict[str, Any]:
-    """Join the fields of dataclasses of one kind: tuples one after the other, else the first that is said."""
+    """Join the fields of dataclasses of one kind: tuples one after the other, else the first that is said.
+
+    Only what changes the first one is returned.
+    """
     joined: dict[str, Any] = {}
-    for field in fields(parts[0]):
+    first, others = parts[0], parts[1:]
+    for field in fields(first):
         if field.name in left_out:
             continue
-        values = [getattr(part, field.name) for part in parts]
-        if isinstance(values[0], tuple):
+        own: Any = getattr(first, field.name)
+        said = [value for part in others if (value := getattr(part, field.name)) not in (None, ())]
+        if not said:
+            continue
+        if isinstance(own, tuple):
+            values: list[Any] = [own, *said]
             joined[field.name] = tuple(dict.fromkeys(item for value in values for item in value))
-        else:
-            joined[field.name] = next((value for value in values if value is not None), None)
+        elif own is None:
+            joined[field.name] = said[0]
     return joined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, cast
 
@@ -19,8 +19,11 @@ from weftline.prove.lossless_way import Flaw, WayVerdict, find_place, judge_way
 
 CLAIM = "lossless"
 MAX_WITNESSES = 20
-_OWN = frozenset({"name", "where", "number", "peer", "addresses", "vrf", "bundle", "lanes", "fec"})
+_OWN = frozenset({
+    "name", "where", "sorted_at", "number", "peer", "addresses", "vrf", "bundle", "lanes", "fec"
+})  # fmt: skip
 """Fields of a port that are its own and decide nothing of what is judged."""
+_ATOMS = frozenset({int, str, float, bool})
 PREMISE = (
     "It rests on the cable lengths of the declaration, on ports that obey the standard's response time, and on chips "
     "that do what their files say."
@@ -80,9 +83,11 @@ class _Judge:
 
     def __init__(self, source: LosslessSource) -> None:
         self.source = source
-        self.judged: dict[Hashable, WayVerdict] = {}
-        self.signs: dict[int, Hashable] = {}
+        self.judged: dict[tuple[int, int, LosslessClass, float | None], WayVerdict] = {}
+        self.signs: dict[int, int] = {}
+        self.kinds: dict[Hashable, int] = {}
         self.maps: dict[int, Hashable] = {}
+        self.fields: dict[type, tuple[str, ...]] = {}
 
     def judge(self, link: LosslessLink, sender: _End, receiver: _End, what: LosslessClass) -> WayVerdict:
         key = (self._sign(sender), self._sign(receiver), what, link.length_m)
@@ -91,31 +96,35 @@ class _Judge:
             self.judged[key] = judge_way(sender, receiver, what, need)
         return self.judged[key]
 
-    def _sign(self, end: _End) -> Hashable:
-        """Reduce a port to what decides; two ports of one sign are judged alike."""
+    def _sign(self, end: _End) -> int:
+        """Number the kind of a port by what decides; two ports of one kind are judged alike."""
         device, port = end
         found = self.signs.get(id(port))
         if found is None:
-            parts = tuple(self._plain(getattr(port, field.name)) for field in fields(port) if field.name not in _OWN)
             part = None if device.platform is None else device.platform.value
-            found = self.signs[id(port)] = (device.role, part, "watchdog" in device.covers, *parts)
+            kind = (device.role, part, "watchdog" in device.covers, self._plain(port))
+            found = self.signs[id(port)] = self.kinds.setdefault(kind, len(self.kinds))
         return found
 
     def _plain(self, value: Any) -> Hashable:
         """Take the places out of a value; a map that ports share is looked at once."""
         if isinstance(value, Said):
-            return self._plain(value.value)  # type: ignore[reportUnknownMemberType]
-        if isinstance(value, tuple):
-            return tuple(self._plain(item) for item in value)  # type: ignore[reportUnknownVariableType]
-        if isinstance(value, dict):
-            numbers = cast("dict[int, int]", value)
-            known = self.maps.get(id(numbers))
+            return self._plain(cast("Said[Any]", value).value)
+        kind = cast("type[Any]", type(value))
+        if value is None or kind in _ATOMS:
+            return value
+        if kind is tuple:
+            return tuple([self._plain(item) for item in value])
+        if kind is dict:
+            known = self.maps.get(id(value))
             if known is None:
-                known = self.maps[id(numbers)] = tuple(sorted(numbers.items()))
+                known = self.maps[id(value)] = tuple(sorted(value.items()))
             return known
-        if hasattr(value, "__dataclass_fields__"):
-            return tuple(self._plain(getattr(value, field.name)) for field in fields(value) if field.name != "where")
-        return value
+        names = self.fields.get(kind)
+        if names is None:
+            own = _OWN if kind is ObservedPort else {"where"}
+            names = self.fields[kind] = tuple(one.name for one in fields(kind) if one.name not in own)
+        return (kind, *[self._plain(getattr(value, name)) for name in names])
 
 
 def _index_ports(source: LosslessSource) -> dict[tuple[str, int], _End]:
@@ -141,8 +150,8 @@ def _conclude(
     detail: dict[str, Any] = {
         "links": len(source.demand.links),
         "classes": [what.name for what in source.demand.classes],
-        "faults": list(dict.fromkeys(faults))[:MAX_WITNESSES],
-        "not_known": list(dict.fromkeys(found.say() for found in open_))[:MAX_WITNESSES],
+        "faults": _list_first(faults),
+        "not_known": _list_first(found.say() for found in open_),
         "groups_at_once": at_once,
         "marks": judge_marks_first(source),
     }
@@ -170,6 +179,16 @@ def _conclude(
         return Proof(CLAIM, required, Verdict.UNKNOWN, words, source.of, *bound, detail=detail)
     certificate = _certify(room)
     return Proof(CLAIM, required, Verdict.PROVED, statement, source.of, *bound, certificate=certificate, detail=detail)
+
+
+def _list_first(words: Iterable[str]) -> list[str]:
+    """List the first that differ."""
+    found: dict[str, None] = {}
+    for one in words:
+        found[one] = None
+        if len(found) == MAX_WITNESSES:
+            break
+    return list(found)
 
 
 def _say_at_once(at_once: int | None, device: str) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
+from weftline.errors import Place
 from weftline.formats.config_db_keys import QueueKey, read_references
 from weftline.model.observed import ObservedPool
-from weftline.model.observed_port import ObservedGroup, ObservedMarks, ObservedPort, ObservedQueue
+from weftline.model.observed_port import ObservedGroup, ObservedMarks, ObservedQueue
 from weftline.model.said import Said
 from weftline.vendors.sonic.held import NO_ROW, Held, Switch, once
 from weftline.vendors.sonic.links import find_port
+from weftline.vendors.sonic.ports import Ports
 from weftline.vendors.sonic.sorting import MAX_GROUP, MAX_QUEUE
 
 MAX_BYTES = 2**40
@@ -73,6 +75,27 @@ class _Schedule:
     weight: Said[int] | None
 
 
+_UNPLANNED = _Schedule(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a row of the table of schedulers says of its queues."""
+
+    where: Place
+    schedule: _Schedule = _UNPLANNED
+    marks: ObservedMarks | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Buffer:
+    """What a row of the table of buffers says of its queues."""
+
+    where: Place
+    said: Said[str] | None = None
+    profile: _Profile | None = None
+
+
 @dataclass
 class _Shared:
     """Profiles of a switch, each read once."""
@@ -128,7 +151,7 @@ class _Shared:
         )
 
 
-def buffer_ports(switch: Switch, ports: dict[str, ObservedPort]) -> int:
+def buffer_ports(switch: Switch, ports: Ports) -> int:
     """Give each port its groups and queues; return how many rows are of ports of other cards of a chassis."""
     shared = _Shared(switch)
     _read_groups(shared, ports)
@@ -149,9 +172,7 @@ def buffer_ports(switch: Switch, ports: dict[str, ObservedPort]) -> int:
     return foreign
 
 
-def _list_places(
-    switch: Switch, ports: dict[str, ObservedPort], key: QueueKey, row: Held, high: int
-) -> Iterator[tuple[str, int]]:
+def _list_places(switch: Switch, ports: Ports, key: QueueKey, row: Held, high: int) -> Iterator[tuple[str, int]]:
     """List (port, number) that a row is of; ports that are missing and numbers that no chip has are blamed."""
     if key.last > high:
         switch.blame("artifact.out-of-range", f"{key.last} is above {high}", row.place())
@@ -161,7 +182,7 @@ def _list_places(
                 yield name, number
 
 
-def _read_groups(shared: _Shared, ports: dict[str, ObservedPort]) -> None:
+def _read_groups(shared: _Shared, ports: Ports) -> None:
     switch = shared.switch
     found: dict[str, dict[int, ObservedGroup]] = {}
     for key, row in switch.queue_rows("BUFFER_PG"):
@@ -170,8 +191,9 @@ def _read_groups(shared: _Shared, ports: dict[str, ObservedPort]) -> None:
         where = row.place()
         computed = None if said is None else Said(said.value == NO_ROW, said.where)
         for name, number in _list_places(switch, ports, key, row, MAX_GROUP):
-            group = ObservedGroup(number, where, profile=said, is_computed=computed)
-            if profile is not None:
+            if profile is None:
+                group = ObservedGroup(number, where, profile=said, is_computed=computed)
+            else:
                 group = ObservedGroup(
                     number,
                     where,
@@ -187,7 +209,7 @@ def _read_groups(shared: _Shared, ports: dict[str, ObservedPort]) -> None:
                 )
             _keep_once(switch, found.setdefault(name, {}), number, group, row)
     for name, groups in found.items():
-        ports[name] = replace(ports[name], groups=tuple(groups[number] for number in sorted(groups)))
+        ports[name].groups = tuple(groups[number] for number in sorted(groups))
 
 
 def _keep_once(switch: Switch, held: dict[int, ObservedGroup], number: int, group: ObservedGroup, row: Held) -> None:
@@ -197,9 +219,34 @@ def _keep_once(switch: Switch, held: dict[int, ObservedGroup], number: int, grou
     held[number] = group
 
 
-def _read_queues(shared: _Shared, ports: dict[str, ObservedPort]) -> int:
+@dataclass(slots=True)
+class _QueueDraft:
+    """What the table of schedulers and the table of buffers say of one queue."""
+
+    where: Place
+    plan: _Plan | None = None
+    buffer: _Buffer | None = None
+
+    def finish(self, number: int) -> ObservedQueue:
+        plan, buffer = self.plan or _Plan(self.where), self.buffer or _Buffer(self.where)
+        profile = buffer.profile
+        return ObservedQueue(
+            number,
+            plan.where,
+            schedule=plan.schedule.kind,
+            weight=plan.schedule.weight,
+            marks=plan.marks,
+            profile=buffer.said,
+            pool=None if profile is None else profile.pool,
+            reserved_bytes=None if profile is None else profile.size,
+            dynamic_th=None if profile is None else profile.dynamic_th,
+            static_bytes=None if profile is None else profile.static_bytes,
+        )
+
+
+def _read_queues(shared: _Shared, ports: Ports) -> int:
     switch = shared.switch
-    found: dict[str, dict[int, ObservedQueue]] = {}
+    found: dict[str, dict[int, _QueueDraft]] = {}
     foreign = 0
     for table in ("QUEUE", "BUFFER_QUEUE"):
         seen: set[tuple[str, int]] = set()
@@ -216,13 +263,19 @@ def _read_queues(shared: _Shared, ports: dict[str, ObservedPort]) -> int:
                     switch.blame("artifact.said-twice", message, row.place())
                 seen.add((name, number))
                 held = found.setdefault(name, {})
-                held[number] = _join(held.get(number), replace(read, key=number), is_plan=table == "QUEUE")
+                draft = held.get(number)
+                if draft is None:
+                    draft = held[number] = _QueueDraft(read.where)
+                if isinstance(read, _Plan):
+                    draft.plan = read
+                else:
+                    draft.buffer = read
     for name, queues in found.items():
-        ports[name] = replace(ports[name], queues=tuple(queues[number] for number in sorted(queues)))
+        ports[name].queues = tuple(queues[number].finish(number) for number in sorted(queues))
     return foreign
 
 
-def _is_local(switch: Switch, ports: dict[str, ObservedPort], key: QueueKey, hosts: set[str]) -> bool:
+def _is_local(switch: Switch, ports: Ports, key: QueueKey, hosts: set[str]) -> bool:
     """Whether a queue of a chassis is of this card; not known, and no, where several are named and none is this."""
     metadata = switch.row("DEVICE_METADATA", "localhost")
     host = None if metadata is None else metadata.text("hostname")
@@ -231,41 +284,17 @@ def _is_local(switch: Switch, ports: dict[str, ObservedPort], key: QueueKey, hos
     return not switch.knows("PORT") or all(name in ports for name in key.ports)
 
 
-def _read_plan(shared: _Shared, row: Held) -> ObservedQueue:
+def _read_plan(shared: _Shared, row: Held) -> _Plan:
     switch = shared.switch
     _, scheduler = switch.follow(row, "scheduler", "SCHEDULER")
     _, marks = switch.follow(row, "wred_profile", "WRED_PROFILE")
-    plan = _Schedule(None, None) if scheduler is None else shared.schedule(scheduler)
-    mark = None if marks is None else shared.mark(marks)
-    return ObservedQueue(0, row.place(), schedule=plan.kind, weight=plan.weight, marks=mark)
-
-
-def _read_buffer(shared: _Shared, row: Held) -> ObservedQueue:
-    said, target = shared.switch.follow(row, "profile", "BUFFER_PROFILE")
-    if target is None:
-        return ObservedQueue(0, row.place(), profile=said)
-    profile = shared.profile(target)
-    return ObservedQueue(
-        0,
+    return _Plan(
         row.place(),
-        profile=said,
-        pool=profile.pool,
-        reserved_bytes=profile.size,
-        dynamic_th=profile.dynamic_th,
-        static_bytes=profile.static_bytes,
+        _UNPLANNED if scheduler is None else shared.schedule(scheduler),
+        None if marks is None else shared.mark(marks),
     )
 
 
-def _join(held: ObservedQueue | None, read: ObservedQueue, *, is_plan: bool) -> ObservedQueue:
-    """Join what the table of schedulers and the table of buffers say of one queue."""
-    if held is None:
-        return read
-    plan, buffer = (read, held) if is_plan else (held, read)
-    return replace(
-        plan,
-        profile=buffer.profile,
-        pool=buffer.pool,
-        reserved_bytes=buffer.reserved_bytes,
-        dynamic_th=buffer.dynamic_th,
-        static_bytes=buffer.static_bytes,
-    )
+def _read_buffer(shared: _Shared, row: Held) -> _Buffer:
+    said, target = shared.switch.follow(row, "profile", "BUFFER_PROFILE")
+    return _Buffer(row.place(), said, None if target is None else shared.profile(target))

@@ -198,7 +198,7 @@ def _read_switch(name: str, units: list[Unit], told: list[Told]) -> ObservedDevi
         tuple(dict.fromkeys([unit.db.file for unit in units] + [text.file for text, _ in told])),
         platform=None if metadata is None else metadata.say("hwsku"),
         buffer_model=None if metadata is None else switch.choice(metadata, "buffer_model", _MODELS),
-        ports=tuple(shown.fill(port) for port in ports.values()),
+        ports=tuple(shown.fill(port.finish()) for port in ports.values()),
         pools=pools,
         watchdog=watchdog,
         over_subscribe_ratio=None if lossless is None else switch.number(lossless, "over_subscribe_ratio", 0, 1000),

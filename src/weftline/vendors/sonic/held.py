@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from weftline.errors import Place, Problem, Severity
 from weftline.formats.config_db_keys import QueueKey, read_number, read_queue_key, read_references
+from weftline.formats.config_db_place import RowPlace
 from weftline.formats.config_db_read import ConfigDb, Scope, Value
 from weftline.formats.text import ProblemLog
 from weftline.model.said import Said
@@ -30,7 +31,7 @@ class Held:
 
     def place(self, name: str = "") -> Place:
         """Say where the row or one of its fields stands."""
-        return self.db.place(self.scope, self.table, self.key, name)
+        return RowPlace.of(self.db.file, self.db.lines, self.scope.name, (self.table, self.key, name))
 
     def text(self, name: str) -> str | None:
         """Return a field as text, a list joined by commas; None where the row has none."""
@@ -61,6 +62,8 @@ class Switch:
     """Whether the files only add to a configuration, so that any row may stand in another file."""
     used: set[str] = field(default_factory=set[str])
     """Tables that were asked for."""
+    followed: dict[tuple[str, str], Held] = field(default_factory=dict[tuple[str, str], "Held"])
+    """Rows that references lead to, by table and text; only those that nothing is wrong with."""
 
     def rows(self, table: str) -> dict[str, Held]:
         """Rows of a table; none where it is absent."""
@@ -100,7 +103,12 @@ class Switch:
     def follow(self, row: Held, name: str, table: str) -> tuple[Said[str] | None, Held | None]:
         """Follow a reference: the name that it gives, and the row that it leads to, if there is one."""
         text = row.text(name)
-        found = read_references(text) if text is not None else ()
+        if text is None:
+            return None, None
+        known = self.followed.get((table, text))
+        if known is not None:
+            return Said(known.key, row.place(name)), known
+        found = read_references(text)
         if not found:
             return None, None
         where = row.place(name)
@@ -111,6 +119,8 @@ class Switch:
         target = self.row(table, said.value)
         if target is None and said.value != NO_ROW:
             self.blame_absent(table, said.value, where)
+        if target is not None and found[0].table in {"", table}:
+            self.followed[table, text] = target
         return said, target
 
     def blame_absent(self, table: str, name: str, where: Place) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import replace
 from typing import Literal
 
 from weftline.errors import Place
 from weftline.formats.config_db_keys import read_length, read_numbers
-from weftline.model.observed_port import ObservedPort
 from weftline.model.said import Said
 from weftline.vendors.sonic.held import SHOWN, Held, Switch
+from weftline.vendors.sonic.ports import PortDraft, Ports
 
 MAX_MBPS = 1_600_000
 """The fastest that sonic-port.yang takes."""
@@ -25,14 +24,14 @@ _ALIAS = re.compile(r"etp([1-9][0-9]{0,3})([a-h]?)")
 _VLAN = re.compile(r"Vlan([1-9][0-9]{0,3})")
 
 
-def read_ports(switch: Switch) -> dict[str, ObservedPort]:
+def read_ports(switch: Switch) -> Ports:
     """Read every port and interface by name, plugs first."""
-    ports: dict[str, ObservedPort] = {}
+    ports: Ports = {}
     for name, row in switch.rows("PORT").items():
         ports[name] = _read_port(switch, name, row)
     _number(switch, ports)
     for name, row in switch.rows("PORTCHANNEL").items():
-        ports[name] = ObservedPort(
+        ports[name] = PortDraft(
             name, row.place(), is_up=switch.choice(row, "admin_status", _UP), mtu=_read_mtu(switch, row)
         )
     _read_lengths(switch, ports)
@@ -42,9 +41,9 @@ def read_ports(switch: Switch) -> dict[str, ObservedPort]:
     return ports
 
 
-def _read_port(switch: Switch, name: str, row: Held) -> ObservedPort:
+def _read_port(switch: Switch, name: str, row: Held) -> PortDraft:
     speed = switch.number(row, "speed", 1, MAX_MBPS)
-    return ObservedPort(
+    return PortDraft(
         name,
         row.place(),
         is_up=switch.choice(row, "admin_status", _UP),
@@ -73,7 +72,7 @@ def _read_lanes(switch: Switch, row: Held) -> Said[tuple[int, ...]] | None:
     return Said(lanes, row.place("lanes"))
 
 
-def _number(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def _number(switch: Switch, ports: Ports) -> None:
     """Number the ports as the switch's front does, where aliases of one form say it: etp1, or etp1a and etp1b."""
     found = {name: _ALIAS.fullmatch(switch.rows("PORT")[name].text("alias") or "") for name in ports}
     letters = {bool(match[2]) for match in found.values() if match is not None}
@@ -89,21 +88,21 @@ def _number(switch: Switch, ports: dict[str, ObservedPort]) -> None:
         if number in taken:
             switch.blame("artifact.said-twice", f"alias {match[0]} is that of {taken[number]} too", where)
         taken[number] = name
-        ports[name] = replace(ports[name], number=Said(number, where))
+        ports[name].number = Said(number, where)
 
 
-def find_port(switch: Switch, ports: dict[str, ObservedPort], name: str, where: Place) -> ObservedPort | None:
+def find_port(switch: Switch, ports: Ports, name: str, where: Place) -> PortDraft | None:
     """Return a port; one that no file defines is made where only a part of the tables was given, else blamed."""
     if name in ports:
         return ports[name]
     if not switch.knows("PORT"):
-        ports[name] = ObservedPort(name, where)
+        ports[name] = PortDraft(name, where)
         return ports[name]
     switch.blame("artifact.dangling", f"there is no port {name[:SHOWN]!r}", where, severity="warning")
     return None
 
 
-def _read_lengths(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def _read_lengths(switch: Switch, ports: Ports) -> None:
     for row in switch.rows("CABLE_LENGTH").values():
         for name in row.fields:
             where = row.place(name)
@@ -113,17 +112,17 @@ def _read_lengths(switch: Switch, ports: dict[str, ObservedPort]) -> None:
                 text = (row.text(name) or "")[:SHOWN]
                 switch.blame("artifact.out-of-range", f"{text!r} is no length in metres, as 40m", where)
             elif port is not None:
-                ports[name] = replace(port, length_m=Said(float(length), where))
+                port.length_m = Said(float(length), where)
 
 
-def _read_peers(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def _read_peers(switch: Switch, ports: Ports) -> None:
     for key, row in switch.rows("DEVICE_NEIGHBOR").items():
         # The key is the port; in releases before 2018 it was the neighbour, and a field named the port.
         name = row.text("local_port") or key
         port = find_port(switch, ports, name, row.place())
         device, far = row.text("name"), row.text("port")
         if port is not None and device:
-            ports[name] = replace(port, peer=Said(f"{device}/{far}" if far else device, row.place("name")))
+            port.peer = Said(f"{device}/{far}" if far else device, row.place("name"))
 
 
 Member = tuple[str, str, Place]
@@ -149,7 +148,7 @@ def _list_members(switch: Switch, table: Literal["PORTCHANNEL", "VLAN"]) -> list
     return found
 
 
-def _read_members(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def _read_members(switch: Switch, ports: Ports) -> None:
     """Say which bundle a port is in, and which VLANs."""
     for group, name, where in _list_members(switch, "PORTCHANNEL"):
         port = find_port(switch, ports, name, where)
@@ -157,14 +156,14 @@ def _read_members(switch: Switch, ports: dict[str, ObservedPort]) -> None:
             continue
         if port.bundle is not None and port.bundle.value != group:
             switch.blame("artifact.said-twice", f"{name} is in {port.bundle.value} too", where)
-        ports[name] = replace(port, bundle=Said(group, where))
+        port.bundle = Said(group, where)
     for group, name, where in _list_members(switch, "VLAN"):
         port, match = find_port(switch, ports, name, where), _VLAN.fullmatch(group)
         if port is not None and match:
-            ports[name] = replace(port, vlans=(*port.vlans, Said(int(match[1]), where)))
+            port.vlans = (*port.vlans, Said(int(match[1]), where))
 
 
-def _read_interfaces(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def _read_interfaces(switch: Switch, ports: Ports) -> None:
     for table in ("INTERFACE", *UNPLUGGED):
         for key, row in switch.rows(table).items():
             name, bar, address = key.partition("|")
@@ -174,24 +173,22 @@ def _read_interfaces(switch: Switch, ports: dict[str, ObservedPort]) -> None:
                 continue
             if bar:
                 _check_address(switch, address, where)
-                ports[name] = replace(port, addresses=(*port.addresses, Said(address, where)))
+                port.addresses = (*port.addresses, Said(address, where))
                 continue
             vrf = row.say("vrf_name")
             if vrf is not None and vrf.value not in {"default", *switch.rows("VRF")}:
                 switch.blame_absent("VRF", vrf.value, vrf.where)
-            ports[name] = replace(port, vrf=vrf or port.vrf)
+            port.vrf = vrf or port.vrf
 
 
-def _find_interface(
-    switch: Switch, ports: dict[str, ObservedPort], table: str, name: str, where: Place
-) -> ObservedPort | None:
+def _find_interface(switch: Switch, ports: Ports, table: str, name: str, where: Place) -> PortDraft | None:
     """Return an interface; loopbacks and subinterfaces are defined by these very rows."""
     if name in ports or table == "INTERFACE":
         return find_port(switch, ports, name, where)
     if table in {"PORTCHANNEL_INTERFACE", "VLAN_INTERFACE"} and name not in switch.rows(table[:-10]):
         switch.blame_absent(table[:-10], name, where)
     match, vlan = _VLAN.fullmatch(name), switch.row("VLAN", name)
-    ports[name] = ObservedPort(
+    ports[name] = PortDraft(
         name,
         where,
         mtu=None if vlan is None else _read_mtu(switch, vlan),

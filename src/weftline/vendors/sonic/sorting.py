@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import dataclass, field
 
 from weftline.formats.config_db_keys import read_number, read_numbers
-from weftline.model.observed_port import Numbers, ObservedPort, ObservedWatchdog, Trust
+from weftline.model.observed_port import Numbers, ObservedWatchdog
 from weftline.model.said import Said
 from weftline.vendors.sonic.held import SHOWN, Held, Switch, once
 from weftline.vendors.sonic.links import find_port
+from weftline.vendors.sonic.ports import MapField, PortDraft, Ports
 
 MAX_CLASS = 15
 """sonic-types.yang: a traffic class is 0 to 15."""
@@ -26,7 +26,7 @@ class MapKind:
 
     field: str
     table: str
-    target: str
+    target: MapField
     """The field of a port that it fills."""
     top: int
     high: int
@@ -81,7 +81,7 @@ class _Maps:
             self.switch.blame("artifact.out-of-range", message, target.place(name), hint, "warning")
 
 
-def sort_ports(switch: Switch, ports: dict[str, ObservedPort]) -> None:
+def sort_ports(switch: Switch, ports: Ports) -> None:
     """Give each port its maps, pauses and watchdog.
 
     Only ``dscp_to_tc_map`` of the row ``global`` holds for ports that name none themselves; SONiC ignores its other
@@ -92,7 +92,7 @@ def sort_ports(switch: Switch, ports: dict[str, ObservedPort]) -> None:
         for name in (piece.strip() for piece in key.split(",")):
             port = None if key == GLOBAL else find_port(switch, ports, name, row.place())
             if port is not None:
-                ports[name] = _sort_port(switch, maps, port, row)
+                _sort_port(switch, maps, port, row)
     for_all = switch.row("PORT_QOS_MAP", GLOBAL)
     if for_all is not None:
         _sort_others(switch, maps, ports, for_all)
@@ -101,7 +101,7 @@ def sort_ports(switch: Switch, ports: dict[str, ObservedPort]) -> None:
             maps.numbers(target, kind)
 
 
-def _sort_others(switch: Switch, maps: _Maps, ports: dict[str, ObservedPort], row: Held) -> None:
+def _sort_others(switch: Switch, maps: _Maps, ports: Ports, row: Held) -> None:
     """Give the map of the row ``global`` to ports that name none, and blame what it cannot say."""
     for name in row.fields:
         if name != KINDS[0].field:
@@ -112,24 +112,23 @@ def _sort_others(switch: Switch, maps: _Maps, ports: dict[str, ObservedPort], ro
     for name in [*(switch.rows("PORT") or ports)] if found is not None else []:
         port = ports[name]
         if port.class_of_dscp is None and found is not None:
-            trust: Trust = "dscp" if port.class_of_pcp is None else "both"
-            ports[name] = replace(port, class_of_dscp=found, trust=Said(trust, found.where))
+            port.class_of_dscp = found
+            port.trust = Said("dscp" if port.class_of_pcp is None else "both", found.where)
 
 
-def _sort_port(switch: Switch, maps: _Maps, port: ObservedPort, row: Held) -> ObservedPort:
-    found: dict[str, Any] = {kind.target: maps.follow(row, kind) for kind in KINDS}
-    port = replace(
-        port,
-        **{name: value for name, value in found.items() if value is not None},
-        pauses=_read_priorities(switch, row, "pfc_enable") or port.pauses,
-        watched=_read_priorities(switch, row, "pfcwd_sw_enable") or port.watched,
-        sorted_at=row.place(),
-    )
+def _sort_port(switch: Switch, maps: _Maps, port: PortDraft, row: Held) -> None:
+    for kind in KINDS:
+        found = maps.follow(row, kind)
+        if found is not None:
+            setattr(port, kind.target, found)
+    port.pauses = _read_priorities(switch, row, "pfc_enable") or port.pauses
+    port.watched = _read_priorities(switch, row, "pfcwd_sw_enable") or port.watched
+    port.sorted_at = row.place()
     by_dscp, by_pcp = port.class_of_dscp, port.class_of_pcp
     if by_dscp is not None:
-        trust: Trust = "dscp" if by_pcp is None else "both"
-        return replace(port, trust=Said(trust, by_dscp.where))
-    return port if by_pcp is None else replace(port, trust=Said(cast("Trust", "pcp"), by_pcp.where))
+        port.trust = Said("dscp" if by_pcp is None else "both", by_dscp.where)
+    elif by_pcp is not None:
+        port.trust = Said("pcp", by_pcp.where)
 
 
 def _read_priorities(switch: Switch, row: Held, name: str) -> Said[tuple[int, ...]] | None:
@@ -145,7 +144,7 @@ def _read_priorities(switch: Switch, row: Held, name: str) -> Said[tuple[int, ..
     return None if values is None else Said(tuple(sorted(set(values))), where)
 
 
-def watch_ports(switch: Switch, ports: dict[str, ObservedPort]) -> ObservedWatchdog | None:
+def watch_ports(switch: Switch, ports: Ports) -> ObservedWatchdog | None:
     """Give each port its watchdog; return what holds for all of them."""
     for_all = None
     for key, row in switch.rows("PFC_WD").items():
@@ -155,7 +154,7 @@ def watch_ports(switch: Switch, ports: dict[str, ObservedPort]) -> ObservedWatch
         for name in (piece.strip() for piece in key.split(",")):
             port = find_port(switch, ports, name, row.place())
             if port is not None:
-                ports[name] = replace(port, watchdog=_read_watchdog(switch, row))
+                port.watchdog = _read_watchdog(switch, row)
     return for_all
 
 

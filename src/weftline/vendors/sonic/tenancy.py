@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Literal
 
 from weftline.formats.config_db_keys import read_number
-from weftline.model.observed_port import ObservedPort
 from weftline.model.observed_routing import (
     DEFAULT_VRF,
     ObservedFilter,
@@ -21,6 +20,7 @@ from weftline.model.observed_routing import (
 from weftline.model.said import Said
 from weftline.vendors.sonic.held import SHOWN, Held, Switch
 from weftline.vendors.sonic.links import find_port
+from weftline.vendors.sonic.ports import Ports
 
 MAX_AS = 4_294_967_295
 MAX_VNI = 16_777_215
@@ -133,7 +133,7 @@ def read_tunnel(switch: Switch) -> ObservedTunnel | None:
     return ObservedTunnel(best.place(), best.say("src_ip"), vni_of_vlan=tuple(pairs))
 
 
-def read_filters(switch: Switch, ports: dict[str, ObservedPort]) -> tuple[ObservedFilter, ...]:
+def read_filters(switch: Switch, ports: Ports) -> tuple[ObservedFilter, ...]:
     """Read the filters of forwarded packets and bind them to their ports.
 
     A packet that no rule matches is forwarded: the chip's tables have no rule at their end unless one is written.
@@ -161,9 +161,7 @@ def read_filters(switch: Switch, ports: dict[str, ObservedPort]) -> tuple[Observ
     return tuple(found)
 
 
-def _bind(
-    switch: Switch, ports: dict[str, ObservedPort], said: Said[str], name: str, stage: Said[Literal["in", "out"]] | None
-) -> None:
+def _bind(switch: Switch, ports: Ports, said: Said[str], name: str, stage: Said[Literal["in", "out"]] | None) -> None:
     # A VLAN is a place for a filter too, and may have no interface.
     if said.value in switch.rows("VLAN") and said.value not in ports:
         return
@@ -172,9 +170,9 @@ def _bind(
         return
     bound = Said(name, said.where)
     if stage is not None and stage.value == "out":
-        ports[said.value] = replace(port, filters_out=(*port.filters_out, bound))
+        port.filters_out = (*port.filters_out, bound)
     else:
-        ports[said.value] = replace(port, filters_in=(*port.filters_in, bound))
+        port.filters_in = (*port.filters_in, bound)
 
 
 def _read_rule(row: Held) -> ObservedRule:
