@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from tests.kernels.reference import reach as reference
 from tests.tables import random_world
-from weftline.kernels import reach
+from weftline.kernels import reach, tiles
 from weftline.kernels.column import I8, I32
 from weftline.kernels.reach import MIXED, NEVER
 from weftline.model.fabric import Fabric
+from weftline.model.proof import ProofRules
 from weftline.model.routes import GroupTable, Routes
+from weftline.prove.reach import judge, measure_distances
 from weftline.prove.tables import Tables, read_tables
 
 SEEDS = st.integers(0, 2**32)
@@ -58,7 +60,7 @@ def test_shared_columns_are_those_that_are_alike(seed: int) -> None:
 def test_distances_are_those_of_all_walks(seed: int) -> None:
     _, _, tables = world(seed)
     args = measured(tables)
-    distance = reach.measure_reach(*args, tables.same_as)
+    distance = measure_distances(tables, ProofRules())
     wanted = reference.measure_reach(*args, tables.same_as)
     assert distance.tolist() == wanted.tolist()
 
@@ -66,12 +68,12 @@ def test_distances_are_those_of_all_walks(seed: int) -> None:
 @given(SEEDS, st.integers(1, 6))
 def test_judgement_counts_every_pair(seed: int, max_hops: int) -> None:
     _, _, tables = world(seed)
-    distance = reach.measure_reach(*measured(tables), tables.same_as)
+    distance = measure_distances(tables, ProofRules())
     args = (
         distance, tables.group, tables.no_route, max_hops, tables.target_kind, tables.target_row,
         tables.target_component, tables.source_row, tables.source_component, tables.source_count,
     )  # fmt: skip
-    counts, first = reach.judge_reach(*args)
+    counts, first = judge(tables, distance, max_hops)
     wanted = reference.judge_reach(*args)
     assert (counts.tolist(), first.tolist()) == wanted
 
@@ -79,7 +81,7 @@ def test_judgement_counts_every_pair(seed: int, max_hops: int) -> None:
 @given(SEEDS)
 def test_measured_distances_are_a_certificate(seed: int) -> None:
     _, _, tables = world(seed)
-    distance = reach.measure_reach(*measured(tables), tables.same_as)
+    distance = measure_distances(tables, ProofRules())
     assert reach.check_distances(distance, *measured(tables)) == 0
 
 
@@ -87,7 +89,7 @@ def test_measured_distances_are_a_certificate(seed: int) -> None:
 @given(SEEDS, st.integers(0, 2**16), st.sampled_from((0, 1, 2, 3, 7, 251, MIXED, NEVER)))
 def test_changed_distances_are_counted_as_the_twin_counts_them(seed: int, place: int, value: int) -> None:
     _, _, tables = world(seed)
-    distance = reach.measure_reach(*measured(tables), tables.same_as)
+    distance = measure_distances(tables, ProofRules())
     if distance.size:
         distance.flat[place % distance.size] = value
     wrong = reach.check_distances(distance, *measured(tables))
@@ -101,7 +103,11 @@ def test_a_chain_longer_than_a_certificate_holds_is_not_called_delivered() -> No
     next_port = np.array([*[9] * (rows - 1), 0], dtype=np.int32)
     one = (np.zeros(1, np.int8), np.zeros(1, np.int32), np.full(1, rows - 1, np.int32))
     group = np.zeros((rows, 1), dtype=np.uint8)
-    distance = reach.measure_reach(group, ptr, ptr, next_row, next_port, 254, *one, np.zeros(1, np.int32))
+    zero = np.zeros(1, np.int32)
+    twins = tiles.find_twins(ptr, ptr, next_row, 254, 256)
+    distance = np.empty((rows, 1), dtype=np.uint8)
+    share = (zero, np.arange(2, dtype=np.int32), zero)
+    tiles.measure_reach(0, 1, group, ptr, ptr, next_row, next_port, 254, *one, *share, *twins, distance)
     assert distance[-1, 0] == 1
     assert distance[rows - reach.FARTHEST, 0] == reach.FARTHEST
     assert distance[0, 0] == MIXED

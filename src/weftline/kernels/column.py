@@ -33,7 +33,7 @@ def digest_parts(parts: Iterable[str | bytes | Array | tuple[str, ...]]) -> str:
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
-            head, body = f"a{part.dtype.str}{part.shape}", np.ascontiguousarray(part).tobytes()
+            head, body = f"a{part.dtype.str}{part.shape}", np.ascontiguousarray(part).reshape(-1).view(np.uint8).data
         elif isinstance(part, tuple):
             body = "\n".join(part).encode()
             head = f"t{len(part)}"

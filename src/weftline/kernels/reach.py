@@ -108,160 +108,8 @@ def share_columns(
 
 
 @kernel
-def measure_column(
+def judge_column(
     d: int,
-    group: U8 | U16,
-    group_ptr: I32,
-    member_ptr: I32,
-    next_row: I32,
-    next_port: I32,
-    local: int,
-    target_kind: I8,
-    target_port: I32,
-    target_row: I32,
-    head: I32,
-    edge_next: I32,
-    edge_row: I32,
-    pending: I32,
-    longest: I32,
-    queue: I32,
-    value: U8,
-) -> None:
-    """Measure the longest way of every switch to destination ``d`` into ``value``; O(members in use).
-
-    The links are followed backwards from the delivery: a switch is ready when all its members are. What never
-    becomes ready loops, or leads into a loop. Scratch: ``head``, ``pending``, ``longest``, ``queue``, ``value`` of
-    length S; ``edge_next``, ``edge_row`` as long as the largest column has members.
-    """
-    switches = len(head)
-    edges = np.int64(0)
-    tail = np.int64(0)
-    for row in range(switches):
-        head[row] = NIL
-    for row in range(switches):
-        value[row] = NEVER
-        pending[row] = 0
-        longest[row] = 0
-        delivers = False
-        entry = np.int64(group[row, d])
-        begin = np.int64(0)
-        end = np.int64(0)
-        if entry < group_ptr[row + 1] - group_ptr[row]:
-            begin = np.int64(member_ptr[group_ptr[row] + entry])
-            end = np.int64(member_ptr[group_ptr[row] + entry + 1])
-        elif entry == local and target_kind[d] == IS_SWITCH and row == target_row[d]:
-            longest[row] = 1
-            delivers = True
-        if begin == end and not delivers:
-            longest[row] = FARTHEST + 1
-        for member in range(begin, end):
-            step = next_row[member]
-            if step >= 0:
-                edge_row[edges] = row
-                edge_next[edges] = head[step]
-                head[step] = edges
-                edges += 1
-                pending[row] += 1
-            elif step == NIL and target_kind[d] == IS_ENDPOINT and next_port[member] == target_port[d]:
-                delivers = True
-                longest[row] = max(longest[row], 1)
-            else:
-                longest[row] = FARTHEST + 1
-        if delivers:
-            value[row] = MIXED
-        if pending[row] == 0:
-            queue[tail] = row
-            tail += 1
-    done = np.int64(0)
-    spoiled = False
-    while done < tail:
-        row = queue[done]
-        done += 1
-        if longest[row] <= FARTHEST:
-            value[row] = longest[row]
-        else:
-            spoiled = True
-        edge = head[row]
-        while edge != NIL:
-            before = edge_row[edge]
-            longest[before] = max(longest[before], min(longest[row] + 1, FARTHEST + 1))
-            pending[before] -= 1
-            if pending[before] == 0:
-                queue[tail] = before
-                tail += 1
-            edge = edge_next[edge]
-    if not spoiled and done == switches:
-        return
-    # whatever a delivering switch can be reached from may be delivered: not NEVER
-    tail = np.int64(0)
-    for row in range(switches):
-        if value[row] != NEVER:
-            queue[tail] = row
-            tail += 1
-    done = np.int64(0)
-    while done < tail:
-        edge = head[queue[done]]
-        done += 1
-        while edge != NIL:
-            before = edge_row[edge]
-            if value[before] == NEVER:
-                value[before] = MIXED
-                queue[tail] = before
-                tail += 1
-            edge = edge_next[edge]
-
-
-@kernel
-def measure_reach(
-    group: U8 | U16,
-    group_ptr: I32,
-    member_ptr: I32,
-    next_row: I32,
-    next_port: I32,
-    local: int,
-    target_kind: I8,
-    target_port: I32,
-    target_row: I32,
-    same_as: I32,
-) -> U8:
-    """Measure ``distance[S, D]``: the most switches on a walk, or ``MIXED`` or ``NEVER``; O(members in use).
-
-    Skipped destinations are ``NEVER`` everywhere.
-    """
-    switches, destinations = group.shape
-    distance = np.full((switches, destinations), NEVER, dtype=np.uint8)
-    widest = np.int64(0)
-    for row in range(switches):
-        most = np.int64(0)
-        for entry in range(group_ptr[row], group_ptr[row + 1]):
-            most = max(most, np.int64(member_ptr[entry + 1] - member_ptr[entry]))
-        widest += most
-    head = np.empty(switches, dtype=np.int32)
-    edge_next = np.empty(widest, dtype=np.int32)
-    edge_row = np.empty(widest, dtype=np.int32)
-    pending = np.empty(switches, dtype=np.int32)
-    longest = np.empty(switches, dtype=np.int32)
-    queue = np.empty(switches, dtype=np.int32)
-    value = np.empty(switches, dtype=np.uint8)
-    for d in range(destinations):
-        if target_kind[d] == IS_SKIPPED:
-            continue
-        if same_as[d] != d:
-            other = same_as[d]
-            for row in range(switches):
-                distance[row, d] = distance[row, other]
-            continue
-        measure_column(
-            d, group, group_ptr, member_ptr, next_row, next_port, local, target_kind, target_port, target_row,
-            head, edge_next, edge_row, pending, longest, queue, value,
-        )  # fmt: skip
-        for row in range(switches):
-            distance[row, d] = value[row]
-    return distance
-
-
-@kernel
-def judge_reach(
     distance: U8,
     group: U8 | U16,
     no_route: int,
@@ -272,55 +120,144 @@ def judge_reach(
     source_row: I32,
     source_component: I32,
     source_count: I32,
-) -> tuple[I64, I32]:
-    """Judge each (source switch, destination) by its distance; O(sources * D).
+    counts: I64,
+    first: I32,
+) -> None:
+    """Judge each source's way to destination ``d`` into ``counts`` (8) and ``first`` (3); O(sources)."""
+    for s in range(len(source_row)):
+        row = source_row[s]
+        reached = np.int64(distance[row, d])
+        is_good = reached <= max_hops
+        own = source_component[s] == target_component[d]
+        which = -1
+        if target_kind[d] == IS_SWITCH:
+            if is_good:
+                counts[5] += 1
+            elif np.int64(group[row, d]) == no_route:
+                counts[6] += 1
+            else:
+                counts[7] += 1
+                which = 2
+        else:
+            pairs = np.int64(source_count[s])
+            if own and row == target_row[d]:
+                pairs -= 1
+            if pairs == 0:
+                continue
+            if own:
+                counts[0] += pairs
+                if not is_good:
+                    counts[1] += pairs
+                    which = 0
+            else:
+                counts[2] += pairs
+                if reached != NEVER:
+                    counts[3] += pairs
+                    which = 1
+        if is_good and which == -1 and (own or target_kind[d] == IS_SWITCH):
+            counts[4] = max(counts[4], reached)
+        if which >= 0 and first[which] == NIL:
+            first[which] = s
 
-    A source is a switch with ``source_count`` lit endpoints of one component. Returns the counts ``[connected pairs,
-    failed connected pairs, foreign pairs, delivered foreign pairs, farthest distance, switch destinations reached,
-    absent, failed]`` (pairs of endpoints; for switches, pairs of a source and a switch) and for connected, foreign and
-    switch destinations the first failure as ``[source, destination]``, NIL where there is none.
+
+@kernel
+def judge_reach(
+    begin: int,
+    end: int,
+    column: I32,
+    distance: U8,
+    group: U8 | U16,
+    no_route: int,
+    max_hops: int,
+    target_kind: I8,
+    target_row: I32,
+    target_component: I32,
+    source_row: I32,
+    source_component: I32,
+    source_count: I32,
+    counts: I64,
+    first: I32,
+) -> None:
+    """Judge each (source switch, destination) of ``column[begin:end]`` by its distance; O(sources * columns).
+
+    A source is a switch with ``source_count`` lit endpoints of one component. Writes, per destination, the counts
+    ``[connected pairs, failed connected pairs, foreign pairs, delivered foreign pairs, farthest distance, switch
+    destinations reached, absent, failed]`` (pairs of endpoints; for switches, pairs of a source and a switch) and for
+    connected, foreign and switch destinations the first source that fails, NIL where none does. Where all sources are
+    fine the pairs are counted by arithmetic.
     """
-    counts = np.zeros(8, dtype=np.int64)
-    first = np.full((3, 2), NIL, dtype=np.int32)
-    for d in range(distance.shape[1]):
-        if target_kind[d] == IS_SKIPPED:
-            continue
+    width = 64
+    total = np.int64(0)
+    most = np.int64(NIL)
+    for s in range(len(source_row)):
+        total += source_count[s]
+        most = max(most, np.int64(source_component[s]))
+    for d in range(len(target_component)):
+        most = max(most, np.int64(target_component[d]))
+    in_component = np.zeros(most + 2, dtype=np.int64)  # NIL counts in the last place
+    for s in range(len(source_row)):
+        in_component[source_component[s]] += source_count[s]
+    own_source = np.full(len(group), NIL, dtype=np.int32)  # by row, the first of its sources; these follow each other
+    for s in range(len(source_row) - 1, -1, -1):
+        own_source[source_row[s]] = s
+    single = True
+    for s in range(len(source_row)):
+        if source_component[s] != source_component[0]:
+            single = False
+    worst = np.zeros(width, dtype=np.uint8)
+    least = np.zeros(width, dtype=np.uint8)
+    for start in range(begin, end, width):
+        columns = column[start : min(start + width, end)]
+        count = len(columns)
+        is_run = True
+        for w in range(count):
+            if columns[w] != columns[0] + w:
+                is_run = False
+        worst[:] = 0
+        least[:] = NEVER
         for s in range(len(source_row)):
             row = source_row[s]
-            reached = np.int64(distance[row, d])
-            is_good = reached <= max_hops
-            own = source_component[s] == target_component[d]
-            which = -1
-            if target_kind[d] == IS_SWITCH:
-                if is_good:
-                    counts[5] += 1
-                elif np.int64(group[row, d]) == no_route:
-                    counts[6] += 1
-                else:
-                    counts[7] += 1
-                    which = 2
+            if single and is_run:
+                for w in range(count):
+                    worst[w] = max(worst[w], distance[row, columns[0] + w])
             else:
-                pairs = np.int64(source_count[s])
-                if own and row == target_row[d]:
-                    pairs -= 1
-                if pairs == 0:
-                    continue
-                if own:
-                    counts[0] += pairs
-                    if not is_good:
-                        counts[1] += pairs
-                        which = 0
-                else:
-                    counts[2] += pairs
-                    if reached != NEVER:
-                        counts[3] += pairs
-                        which = 1
-            if is_good and which == -1 and (own or target_kind[d] == IS_SWITCH):
-                counts[4] = max(counts[4], reached)
-            if which >= 0 and first[which, 0] == NIL:
-                first[which, 0] = s
-                first[which, 1] = d
-    return counts, first
+                for w in range(count):
+                    value = distance[row, columns[w]]
+                    if source_component[s] == target_component[columns[w]]:
+                        worst[w] = max(worst[w], value)
+                    else:
+                        least[w] = min(least[w], value)
+        for w in range(count):
+            d = columns[w]
+            counts[d, :] = 0
+            first[d, :] = NIL
+            if target_kind[d] == IS_SKIPPED:
+                continue
+            at = np.int64(NIL)
+            if target_row[d] != NIL:
+                at = np.int64(own_source[target_row[d]])
+                while at != NIL and source_component[at] != target_component[d]:
+                    at += 1
+                    if at == len(source_row) or source_row[at] != target_row[d]:
+                        at = np.int64(NIL)
+            is_sole = at != NIL and source_count[at] == 1
+            is_foreign_run = single and is_run and source_component[0] != target_component[d]
+            if (
+                target_kind[d] == IS_SWITCH
+                or is_sole
+                or is_foreign_run
+                or np.int64(worst[w]) > max_hops
+                or least[w] != NEVER
+            ):
+                judge_column(
+                    d, distance, group, no_route, max_hops, target_kind, target_row, target_component, source_row,
+                    source_component, source_count, counts[d], first[d],
+                )  # fmt: skip
+                continue
+            own = in_component[target_component[d]]
+            counts[d, 0] = own - (1 if at != NIL else 0)
+            counts[d, 2] = total - own
+            counts[d, 4] = worst[w]
 
 
 @kernel

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from weftline.kernels.channels import find_causes, list_dependencies, mark_turns
-from weftline.kernels.column import I32, I64, NIL, digest_parts
+from weftline.kernels.column import I32, I64, NIL, U64, digest_parts
 from weftline.kernels.cycles import find_cycle, rank_channels
+from weftline.kernels.threads import run_parts, split_range
+from weftline.kernels.tiles import WIDTH
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import LaneSteps
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
@@ -19,6 +21,9 @@ from weftline.prove.witness import name_destination
 
 CLAIM = "deadlock"
 MAX_TURN_BYTES = 1 << 30
+WORD_BYTES = 8
+LEAST_COLUMNS = 2048
+"""Columns that are worth a thread."""
 MAX_CYCLE_STEPS = 50_000_000
 """Edge visits that the search for the shortest cycle may take."""
 UNJUDGED = "Deadlock was not judged: the turns would not fit into a GiB."
@@ -30,22 +35,41 @@ def build_dependencies(fabric: Fabric, *views: Tables) -> tuple[I64, I32] | None
     Of several views of the same tables, of other destinations and sources, all count together.
     """
     tables = views[0]
-    widths = np.diff(fabric.port_ptr)[fabric.switch_node].astype(np.int64)
-    sizes = widths * np.diff(tables.group_ptr).astype(np.int64)
-    turn_ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes)))
-    if turn_ptr[-1] > MAX_TURN_BYTES:
+    turn_ptr = place_turns(tables)
+    if turn_ptr[-1] * WORD_BYTES > MAX_TURN_BYTES:
         return None
-    turn = np.zeros(int(turn_ptr[-1]), dtype=np.uint8)
+    turn = np.zeros(int(turn_ptr[-1]), dtype=np.uint64)
     for view in views:
-        turn |= mark_turns(
-            turn_ptr, fabric.port_ptr, view.group, view.group_ptr, view.member_ptr, view.next_row, view.next_port,
-            fabric.switch_node, view.target_kind, view.target_row, view.same_as, view.home_row, view.home_count,
-            view.own_count,
-        )  # fmt: skip
+        turn |= gather_turns(view, turn_ptr)
     return list_dependencies(
-        turn, turn_ptr, fabric.port_ptr, fabric.port_peer, tables.group_ptr, tables.member_ptr, tables.member_port,
-        tables.next_row, fabric.switch_node,
+        turn, turn_ptr, fabric.port_ptr, tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row,
+        fabric.switch_node, fabric.port_count,
     )  # fmt: skip
+
+
+def place_turns(tables: Tables) -> I64:
+    """Place the words of bits of every member: a bit per group of the switch that it leads to."""
+    groups = np.diff(tables.group_ptr).astype(np.int64)
+    words = np.zeros(len(tables.next_row) + 1, dtype=np.int64)
+    leads = np.flatnonzero(tables.next_row >= 0)
+    words[leads + 1] = (groups[tables.next_row[leads]] + 63) // 64
+    return np.cumsum(words)
+
+
+def gather_turns(view: Tables, turn_ptr: I64) -> U64:
+    """Mark the turns of a view's traffic, on all cores."""
+    column = view.columns
+
+    def mark(first: int, last: int) -> U64:
+        turn = np.zeros(int(turn_ptr[-1]), dtype=np.uint64)
+        mark_turns(
+            first, last, column, view.twin, view.agrees, view.group, view.group_ptr, view.member_ptr, view.next_row,
+            view.target_row, view.home_row, view.home_count, view.own_count, turn_ptr, turn,
+        )  # fmt: skip
+        return turn
+
+    parts = run_parts(split_range(len(column), LEAST_COLUMNS, WIDTH), mark)
+    return np.bitwise_or.reduce(parts) if parts else np.zeros(int(turn_ptr[-1]), dtype=np.uint64)
 
 
 def find_channels(fabric: Fabric, tables: Tables) -> I32:

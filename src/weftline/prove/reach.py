@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
-from weftline.kernels.reach import FARTHEST, IS_ENDPOINT, IS_SWITCH, judge_reach, measure_reach
+from weftline.kernels.reach import FARTHEST, IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, NEVER, judge_reach
+from weftline.kernels.threads import run_parts, split_range
+from weftline.kernels.tiles import WIDTH, measure_reach
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
@@ -19,6 +21,8 @@ from weftline.prove.witness import find_delivery, find_failure, find_longest, fi
 CLAIM = "reach"
 NO_DISTANCE = np.empty((0, 0), dtype=np.uint8)
 """Stands where the distances were not measured."""
+LEAST_COLUMNS = 2048
+"""Columns that are worth a thread."""
 
 CONNECTED, CONNECTED_FAILED, FOREIGN, FOREIGN_DELIVERED, HOPS, SWITCH_REACHED, SWITCH_ABSENT, SWITCH_FAILED = range(8)
 
@@ -34,22 +38,67 @@ class Loose:
 
 def measure_distances(tables: Tables, rules: ProofRules) -> U8:
     """Measure every switch's distance to every destination; ``NO_DISTANCE`` where that takes too many steps."""
-    columns = int(np.count_nonzero(tables.same_as == np.arange(len(tables.same_as))))
+    column = tables.columns
     widest = np.diff(tables.member_ptr).max(initial=1)
-    if float(columns) * tables.group.shape[0] * float(widest) > 10.0 * rules.max_steps:
+    if float(len(column)) * tables.group.shape[0] * float(widest) > 10.0 * rules.max_steps:
         return NO_DISTANCE
-    return measure_reach(
-        tables.group, tables.group_ptr, tables.member_ptr, tables.next_row, tables.next_port, tables.local,
-        tables.target_kind, tables.target_port, tables.target_row, tables.same_as,
-    )  # fmt: skip
+    distance = np.empty(tables.group.shape, dtype=np.uint8)
+    skipped = np.flatnonzero(tables.target_kind == IS_SKIPPED)
+    distance[:, skipped] = NEVER
+    measure_columns(tables, column, distance)
+    return distance
+
+
+def measure_columns(tables: Tables, column: I32, distance: U8) -> None:
+    """Measure some of ``tables.columns``, and all that are like them, on all cores; skipped ones stay as they are."""
+    rank = np.searchsorted(column, tables.same_as)
+    is_member = (tables.target_kind != IS_SKIPPED) & (rank < len(column))
+    is_member[is_member] = column[rank[is_member]] == tables.same_as[is_member]
+    like = np.flatnonzero(is_member)
+    share = like[np.argsort(tables.same_as[like], kind="stable")].astype(np.int32)
+    share_ptr = np.append(np.searchsorted(tables.same_as[share], column), len(share)).astype(np.int32)
+
+    def measure(first: int, last: int) -> int:
+        return measure_reach(
+            first, last, tables.group, tables.group_ptr, tables.member_ptr, tables.next_row, tables.next_port,
+            tables.local, tables.target_kind, tables.target_port, tables.target_row, column, share_ptr, share,
+            tables.twin, tables.agrees, distance,
+        )  # fmt: skip
+
+    run_parts(split_range(len(column), LEAST_COLUMNS, WIDTH), measure)
+
+
+def judge_columns(tables: Tables, distance: U8, max_hops: int, column: I32, counts: I64, first: I32) -> None:
+    """Judge the pairs of sources and some destinations by their distances, on all cores; see ``judge_reach``."""
+
+    def judge_some(begin: int, end: int) -> None:
+        judge_reach(
+            begin, end, column, distance, tables.group, tables.no_route, min(max_hops, FARTHEST), tables.target_kind,
+            tables.target_row, tables.target_component, tables.source_row, tables.source_component,
+            tables.source_count, counts, first,
+        )  # fmt: skip
+
+    run_parts(split_range(len(column), LEAST_COLUMNS, WIDTH), judge_some)
+
+
+def add_up(counts: I64, first: I32) -> tuple[I64, I32]:
+    """Add up the counts of all destinations, and find the first failures as ``[source, destination]``."""
+    total = counts.sum(axis=0)
+    total[HOPS] = counts[:, HOPS].max(initial=0)
+    pairs = np.full((3, 2), NIL, dtype=np.int32)
+    for which in range(3):
+        failed = np.flatnonzero(first[:, which] != NIL)
+        if len(failed):
+            pairs[which] = first[failed[0], which], failed[0]
+    return total, pairs
 
 
 def judge(tables: Tables, distance: U8, max_hops: int) -> tuple[I64, I32]:
     """Judge the pairs of sources and destinations by their distances; see ``judge_reach``."""
-    return judge_reach(
-        distance, tables.group, tables.no_route, min(max_hops, FARTHEST), tables.target_kind, tables.target_row,
-        tables.target_component, tables.source_row, tables.source_component, tables.source_count,
-    )  # fmt: skip
+    destinations = len(tables.target_kind)
+    counts, first = np.zeros((destinations, 8), dtype=np.int64), np.full((destinations, 3), NIL, dtype=np.int32)
+    judge_columns(tables, distance, max_hops, np.arange(destinations, dtype=np.int32), counts, first)
+    return add_up(counts, first)
 
 
 def judge_loose(fabric: Fabric, tables: Tables) -> Loose:

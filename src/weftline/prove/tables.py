@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.errors import ArtifactError
-from weftline.kernels.column import I8, I32, NIL
+from weftline.kernels.column import I8, I32, NIL, U64
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
+from weftline.kernels.tiles import find_twins
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.lanes import MAX_CLASSES, MAX_LANES, Lanes, LaneSteps
 from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
@@ -50,6 +51,15 @@ class Tables:
     own_count: I32
     port_row: I32
     """Per port the switch at the other end of its link, NIL where there is none."""
+    twin: I32
+    """Per row earlier ones some of whose entries mean the same, and which; see ``find_twins``."""
+    agrees: U64
+
+    @property
+    def columns(self) -> I32:
+        """List the destinations whose column is judged for itself and for all that are like it."""
+        own = self.same_as == np.arange(len(self.same_as), dtype=np.int32)
+        return np.flatnonzero(own & (self.target_kind != IS_SKIPPED)).astype(np.int32)
 
 
 def read_tables(fabric: Fabric, routes: Routes) -> Tables:
@@ -66,6 +76,9 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     kind, row, component = _targets(fabric, routes, port_row)
     same_as, is_direct = share_columns(
         routes.group, routes.group_ptr, routes.member_ptr, linked[0], linked[1], kind, routes.destination_port, row
+    )
+    twin, agrees = find_twins(
+        routes.group_ptr, routes.member_ptr, linked[0], local_delivery(routes.group), no_route(routes.group) + 1
     )
     endpoint = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
     held = endpoint[port_row[endpoint] != NIL]
@@ -96,6 +109,8 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
         home_count=home_counts.astype(np.int32),
         own_count=((kind == IS_ENDPOINT) & (row != NIL)).astype(np.int32),
         port_row=port_row,
+        twin=twin,
+        agrees=agrees,
     )
 
 

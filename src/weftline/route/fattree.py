@@ -7,14 +7,25 @@ from dataclasses import replace
 import numpy as np
 
 from weftline.kernels.column import I32, I64, NIL
+from weftline.kernels.threads import run_parts, split_range
 from weftline.kernels.trees import fill_tree
 from weftline.model.fabric import Fabric, NodeKind
-from weftline.route.graph import Destinations, SwitchGraph, list_port_groups, rank_within
+from weftline.model.routes import GroupTable, no_route
+from weftline.route.graph import (
+    Destinations,
+    PortGroups,
+    SwitchGraph,
+    list_port_groups,
+    rank_within,
+    sort_by_key,
+)
 from weftline.route.rates import has_mixed_rates, pick_lighter, read_rates
-from weftline.route.table import Tables, deliver, empty_table
+from weftline.route.table import Tables, blank_table, deliver
 from weftline.route.tree import Trees, recover_trees
 from weftline.route.updown import fill_ways
 
+LEAST_ROWS = 512
+"""Rows that are worth a thread."""
 MIXED = (
     "Cables of a tier differ in rate, so destinations share them in proportion, and every path goes up and then down, "
     "so it is free of deadlock on one lane."
@@ -35,30 +46,38 @@ def route_fat_tree(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> T
     trees = recover_trees(fabric, graph)
     groups = list_port_groups(fabric)
     leaf_up, spine_down, spine_up, core_down = _choose_cables(fabric, trees, goals)
-    table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
-    fill_tree(
-        trees.tree,
-        trees.level,
-        trees.pod,
-        trees.position,
-        trees.up_ptr,
-        groups.of_port[trees.up_port],
-        trees.down_ptr,
-        groups.of_port[trees.down_port],
-        goals.home,
-        deliver(groups, goals, table),
-        leaf_up,
-        spine_down,
-        spine_up,
-        core_down,
-        table,
-    )
+    table = blank_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
+    _fill(trees, groups, goals, (leaf_up, spine_down, spine_up, core_down), table)
     owned = Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
     if not has_mixed_rates(fabric, graph):
         return owned
     nowhere = np.zeros(0, dtype=np.int32)
     shared = fill_ways(fabric, graph, goals, nowhere, read_rates(fabric, graph))
     return pick_lighter(fabric, goals, replace(shared, guarantee=MIXED), owned)
+
+
+def _fill(
+    trees: Trees, groups: PortGroups, goals: Destinations, cables: tuple[I32, I32, I32, I32], table: GroupTable
+) -> None:
+    """Fill every row of the table, on all cores."""
+    rows = len(trees.tree)
+    pods = int(trees.pod.max(initial=0)) + 1
+    pod = np.where(trees.pod == NIL, NIL, trees.tree * pods + trees.pod).astype(np.int32)
+    reached = np.flatnonzero(goals.home != NIL)
+    home = goals.home[reached]
+    on_leaf = trees.level[home] == 0
+    home_ptr, home_goal = sort_by_key(home, reached, rows)
+    pod_ptr, pod_goal = sort_by_key(pod[home[on_leaf]], reached[on_leaf], int(pod.max(initial=0)) + 1)
+    up, down = groups.of_port[trees.up_port], groups.of_port[trees.down_port]
+    delivers = deliver(groups, goals, table)
+
+    def fill(first: int, last: int) -> int:
+        return fill_tree(
+            first, last, trees.tree, trees.level, pod, trees.position, trees.up_ptr, up, trees.down_ptr, down,
+            goals.home, delivers, *cables, home_ptr, home_goal, pod_ptr, pod_goal, no_route(table), table,
+        )  # fmt: skip
+
+    run_parts(split_range(rows, LEAST_ROWS), fill)
 
 
 def _choose_cables(fabric: Fabric, trees: Trees, goals: Destinations) -> tuple[I32, I32, I32, I32]:

@@ -141,6 +141,11 @@ def count_to_ptr(keys: Whole, size: int) -> I32:
     return ptr
 
 
+def sort_by_key(keys: Whole, items: Whole, size: int) -> tuple[I32, I32]:
+    """Sort items by key 0..size-1, in order within a key: the pointer column (size + 1) and the items."""
+    return count_to_ptr(keys, size), items[np.argsort(keys, kind="stable")].astype(np.int32)
+
+
 def rank_within(keys: Whole, *order: Whole) -> I32:
     """Rank each item among those of the same key, by the columns of ``order``, the first being the most important."""
     sequence = np.lexsort((*reversed(order), keys))

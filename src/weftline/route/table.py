@@ -10,7 +10,7 @@ from weftline.errors import CapabilityError
 from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import Lanes
-from weftline.model.routes import GroupTable, local_delivery
+from weftline.model.routes import GroupTable, local_delivery, no_route
 from weftline.route.graph import Destinations, PortGroups
 
 MOST_ENTRIES = 2**32
@@ -47,6 +47,13 @@ def check_size(switches: int, destinations: int) -> None:
 
 def empty_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
     """Make a table of 'no route': a byte per entry up to 253 groups per switch, else two bytes."""
+    table = blank_table(fabric, goals, groups)
+    table.fill(no_route(table))
+    return table
+
+
+def blank_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
+    """Make a table whose every entry is still to be written."""
     if groups > MOST_GROUPS:
         raise CapabilityError(
             "capability.too-many-groups",
@@ -54,9 +61,7 @@ def empty_table(fabric: Fabric, goals: Destinations, groups: int) -> GroupTable:
             "use engine updown, which needs one group per port",
         )
     shape = (len(fabric.switch_node), len(goals.home))
-    if groups <= 253:
-        return np.full(shape, 255, dtype=np.uint8)
-    return np.full(shape, 65_535, dtype=np.uint16)
+    return np.empty(shape, dtype=np.uint8) if groups <= 253 else np.empty(shape, dtype=np.uint16)
 
 
 def deliver(groups: PortGroups, goals: Destinations, table: GroupTable) -> I32:
