@@ -10,8 +10,9 @@ from weftline.errors import SpecError
 from weftline.kernels.column import I32
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
+from weftline.route.canonical import fill_in_order
 from weftline.route.fattree import route_fat_tree
-from weftline.route.graph import Destinations, SwitchGraph, read_destinations, read_graph
+from weftline.route.graph import Destinations, SwitchGraph, read_destinations
 from weftline.route.layered import route_layered
 from weftline.route.names import find_roots, suggest
 from weftline.route.table import Tables, check_size
@@ -99,9 +100,10 @@ def compute_routes(
         raise SpecError("spec.lanes-not-used", f"engine {engine} uses one lane", "leave out the lanes, or use layered")
     switches = len(fabric.switch_node)
     check_size(switches, len(fabric.endpoint_port) * paths + (switches if to_switches else 0))
-    graph = read_graph(fabric)
     goals = read_destinations(fabric, to_switches=to_switches, paths=paths)
-    tables = record.function(fabric, graph, goals, Wishes(rows, lanes))
+    tables = fill_in_order(
+        fabric, goals, rows, lambda world, graph, ends, tops: record.function(world, graph, ends, Wishes(tops, lanes))
+    )
     return Routes(
         fabric_digest=fabric.digest,
         engine=engine,

@@ -11,6 +11,7 @@ from weftline.kernels.column import I32, NIL, U8
 from weftline.kernels.repair import mark_touched, repair_columns
 from weftline.model.fabric import Fabric
 from weftline.model.routes import GroupTable, Routes, no_route
+from weftline.route.canonical import fill_in_order, find_rows, match_goals, put_in_order
 from weftline.route.graph import (
     Destinations,
     PortGroups,
@@ -79,7 +80,27 @@ def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = ()) 
         )
     goals = read_destinations(fabric, to_switches=bool(np.any(routes.destination_port == NIL)), paths=routes.paths)
     rows = find_roots(fabric, roots)
-    return Standing(fabric, routes, goals, groups, order_switches(read_graph(fabric), goals, rows), rows)
+    return Standing(fabric, routes, goals, groups, _place_switches(fabric, goals, rows), rows)
+
+
+def _place_switches(fabric: Fabric, goals: Destinations, roots: I32) -> Order:
+    """Place switches as the engines did, who see them in the canonical order of nodes."""
+    canon = put_in_order(fabric)
+    if canon is None:
+        return order_switches(read_graph(fabric), goals, roots)
+    moved = canon.fabric
+    here = read_destinations(moved, to_switches=bool(np.any(goals.port == NIL)), paths=goals.paths)
+    placed = order_switches(read_graph(moved), here, find_rows(fabric, canon, roots))
+    place = find_rows(fabric, canon, np.arange(len(fabric.switch_node), dtype=np.int32))
+    return replace(
+        placed,
+        order=placed.order[place],
+        sequence=np.argsort(place)[placed.sequence].astype(np.int32),
+        divisor=placed.divisor[place],
+        slots=placed.slots[place],
+        edge_slot=np.zeros(0, dtype=np.int32),
+        ordinal=placed.ordinal[match_goals(canon, (goals, here))],
+    )
 
 
 def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
@@ -201,7 +222,7 @@ def _route_anew(standing: Standing, cut: Fabric, graph: SwitchGraph) -> GroupTab
     """Compute all tables for what is left, and name their ports by the groups of the whole fabric."""
     goals = read_destinations(cut, to_switches=bool(np.any(standing.goals.port == NIL)), paths=standing.goals.paths)
     roots: Whole = standing.roots
-    made = route_updown(cut, graph, goals, roots.astype(np.int32))
+    made = fill_in_order(cut, goals, roots.astype(np.int32), route_updown)
     table = np.full_like(standing.routes.group, no_route(standing.routes.group))
     for row in range(graph.switch_count):
         entry = made.group[row].astype(np.int64)

@@ -11,6 +11,7 @@ from weftline.kernels.column import I32, I64, NIL
 from weftline.kernels.tables import walk_pairs
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.routes import Routes, local_delivery, no_route
+from weftline.route import name_destination
 
 
 def walk(fabric: Fabric, routes: Routes, source: I32, target: I32, max_hops: int = 64) -> tuple[I64, I32, I32]:
@@ -77,7 +78,11 @@ def switch_links(fabric: Fabric) -> list[int]:
 def reorder_switches(fabric: Fabric, permutation: Sequence[int]) -> Fabric:
     """Put the switches into another order: row ``i`` becomes the switch of old row ``permutation[i]``."""
     first = int(fabric.switch_node[0])
-    order = [*range(first), *(first + row for row in permutation)]
+    return reorder_nodes(fabric, [*range(first), *(first + row for row in permutation)])
+
+
+def reorder_nodes(fabric: Fabric, order: Sequence[int]) -> Fabric:
+    """Put the nodes into another order: node ``i`` becomes old node ``order[i]``."""
     ptr = [int(at) for at in fabric.port_ptr]
     nodes: I64 = np.array(order, dtype=np.int64)
     ports: I64 = np.array([port for node in order for port in range(ptr[node], ptr[node + 1])], dtype=np.int64)
@@ -87,7 +92,9 @@ def reorder_switches(fabric: Fabric, permutation: Sequence[int]) -> Fabric:
     columns = {
         field.name: getattr(fabric, field.name)[nodes if field.name.startswith("node_") else ports]
         for field in fields(fabric)
-        if field.name.startswith(("node_", "port_")) and field.name not in {"node_name", "port_ptr", "port_peer"}
+        if field.name.startswith(("node_", "port_"))
+        and field.name not in {"node_name", "port_ptr", "port_peer"}
+        and getattr(fabric, field.name) is not None
     }
     sizes = np.diff(fabric.port_ptr)[nodes]
     return replace(
@@ -141,6 +148,21 @@ def follow(
             waits.add((path[-1], port))
             open_paths.append([*path, port])
     return delivered, waits, paths
+
+
+def named_tables(fabric: Fabric, routes: Routes) -> dict[tuple[str, str], tuple[object, ...] | None]:
+    """Write the tables and lanes by name: switch and destination to the ports, the class of the path, and the lane."""
+    table: dict[tuple[str, str], tuple[object, ...] | None] = {}
+    for row, node in enumerate(fabric.switch_node):
+        for goal in range(len(routes.destination_node)):
+            ports = members(routes, row, goal)
+            said: list[object] = ["none" if ports is None else [fabric.port_name(port) for port in ports]]
+            said.append(routes.lane_of(goal) if routes.steps is None else routes.steps.class_of(row, goal))
+            table[fabric.node_name[int(node)], name_destination(fabric, routes, goal)] = tuple(said)
+    if routes.steps is not None:
+        for port in range(fabric.port_count):
+            table[fabric.port_name(port), "class"] = (int(routes.steps.port_class[port]), routes.steps.lane.tolist())
+    return table
 
 
 def port_tables(fabric: Fabric, routes: Routes) -> dict[tuple[str, int], tuple[int, ...] | None]:
