@@ -29,6 +29,7 @@ ISOLATE = ("tests/unit/prove/test_isolate.py", "tests/unit/technologies/test_aud
 ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_faulty_tables.py")
 LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
 REPAIR = ("tests/properties/test_repair.py",)
+ORDER = ("tests/properties/test_order.py",)
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
          "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
          "tests/cli/test_audit.py")  # fmt: skip
@@ -44,18 +45,22 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "prove/isolate.py": ISOLATE,
     "prove/reach.py": PROVE,
     "prove/sharing.py": ISOLATE,
+    "prove/stage.py": ORDER,
     "prove/tables.py": PROVE,
     "prove/transient.py": REPAIR,
+    "prove/unite.py": ORDER,
     "prove/witness.py": PROVE,
     "kernels/reach.py": ("tests/kernels/test_reach.py", *PROVE),
     "kernels/channels.py": ("tests/kernels/test_channels.py", *PROVE),
     "kernels/cycles.py": ("tests/kernels/test_cycles.py", *PROVE),
     "kernels/loads.py": ("tests/kernels/test_loads.py", *PROVE),
     "kernels/layers.py": LAYERS,
+    "kernels/mixture.py": ("tests/kernels/test_mixture.py",),
     "kernels/repair.py": ("tests/kernels/test_repair.py", *REPAIR),
     "kernels/shortest.py": LAYERS,
     "kernels/turns.py": LAYERS,
     "kernels/tables.py": ("tests/kernels/test_tables.py", "tests/unit/simulate"),
+    "kernels/waiting.py": ("tests/kernels/test_waiting.py",),
     "kernels/trees.py": ("tests/kernels/test_trees.py", "tests/properties/test_routes.py"),
     "kernels/updown.py": ("tests/kernels/test_updown.py", "tests/unit/route/test_updown.py"),
     "kernels/csr.py": ("tests/kernels/test_csr.py",),
@@ -84,6 +89,9 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "simulate/paths.py": SIMULATE,
     "technologies/infiniband/limits.py": ("tests/unit/technologies",),
     "enact/order.py": REPAIR,
+    "enact/search.py": ORDER,
+    "enact/staging.py": ORDER,
+    "enact/units.py": ORDER,
     "adopt/adaptive.py": ADOPT,
     "adopt/entries.py": ADOPT,
     "adopt/tables.py": ADOPT,

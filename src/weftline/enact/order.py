@@ -23,6 +23,10 @@ class Stage:
     routes: Routes
     proof: Proof
     """That no mixture of what may run before with these tables loops or deadlocks."""
+    entries: int = 0
+    """Entries that change."""
+    writes: int = 0
+    """Pieces in which the devices take them, each at its own moment."""
 
 
 def order_tables(fabric: Fabric, standing: Sequence[Routes], new: Routes) -> tuple[Stage, ...]:

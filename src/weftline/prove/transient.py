@@ -46,7 +46,7 @@ class Mixture:
 def prove_mixture(fabric: Fabric, tables: Sequence[Routes]) -> Mixture:
     """Prove or refute that packets under any mixture of ``tables`` neither loop nor deadlock in ``fabric``.
 
-    All tables name ports by the same groups of one port. Destinations that are dark count too: packets to them run as
+    All tables name ports by the same groups. Destinations that are dark count too: packets to them run as
     far as the tables lead. With one table this is the proof of that table alone.
     """
     routes = join_tables(fabric, tables)
@@ -84,12 +84,17 @@ def join_tables(fabric: Fabric, tables: Sequence[Routes]) -> Routes:
         numbers = np.zeros(kinds.shape[1], dtype=np.uint16)
         start = len(members)
         for index in range(kinds.shape[1]):
-            ports = [port for port in list_distinct(kinds, index) if port < groups[row]]
+            own = [int(first.group_ptr[row]) + entry for entry in list_distinct(kinds, index) if entry < groups[row]]
             numbers[index] = groups[row] + len(members) - start
-            members.append([int(first.member_port[first.group_ptr[row] + port]) for port in sorted(ports)])
+            ports = {int(port) for group in own for port in _list_members(first, group)}
+            members.append(sorted(ports))
         joined[row, goals] = numbers[inverse.reshape(-1)]
         extra[row] = np.arange(start, len(members))
     return _number(fabric, first, joined, (extra, members))
+
+
+def _list_members(routes: Routes, group: int) -> I32:
+    return routes.member_port[routes.member_ptr[group] : routes.member_ptr[group + 1]]
 
 
 def _list_kinds(
@@ -121,8 +126,8 @@ def _number(
     counts = np.diff(first.group_ptr) + np.array([len(one) for one in extra], dtype=np.int32)
     for row, own in enumerate(extra):
         begin, end = int(first.group_ptr[row]), int(first.group_ptr[row + 1])
-        sizes += [1] * (end - begin)
-        ports.extend(int(port) for port in first.member_port[begin:end])
+        sizes += np.diff(first.member_ptr[begin : end + 1]).tolist()
+        ports += first.member_port[first.member_ptr[begin] : first.member_ptr[end]].tolist()
         for index in own:
             sizes.append(len(members[int(index)]))
             ports.extend(members[int(index)])

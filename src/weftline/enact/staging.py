@@ -1,0 +1,191 @@
+"""Old tables to new ones in stages, each proved for every mixture; where none are found, what to drain meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from weftline.enact.order import Stage
+from weftline.enact.search import Found, find_feedback, search
+from weftline.enact.units import Yard, lay_out
+from weftline.kernels.column import I32, I64
+from weftline.model.fabric import Fabric
+from weftline.model.proof import Proof, Verdict
+from weftline.model.routes import Routes
+from weftline.prove.stage import Ground, list_waits, prove_stage
+from weftline.prove.unite import lane_column, unite_tables
+
+BUDGET = 2_000_000_000
+"""Steps of a search: members followed, turns put in, channels looked at. Some hundred million take a second."""
+MOST_LINKS = 64
+"""Links that are named as an alternative to destinations; a list that is longer helps nobody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drain:
+    """What carries nothing while the stages go out; either is enough."""
+
+    destinations: I32
+    links: tuple[str, ...] | None
+    """Channels by port, without which no mixture holds a cycle; None where there would be many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ordering:
+    """How new tables go out."""
+
+    old: Routes
+    new: Routes
+    """Both told by the same groups and destinations."""
+    verdict: Verdict
+    """Proved: by stages alone. Unknown: no stages were found without draining. Refuted: the new tables are no good."""
+    why: str
+    stages: tuple[Stage, ...]
+    """They hold while nothing is sent to what is drained, if anything is."""
+    drain: Drain | None
+    direct: Proof
+    """The judgement of a change at once."""
+    steps: int
+    """Steps that the search took, of the budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """In which pieces devices take tables: so many addresses of one switch at a time."""
+
+    addresses: int = 1
+    address_of: Callable[[Routes], I64] | None = field(default=None)
+    """Address of each destination; None where each entry is a piece of its own."""
+
+
+def order_change(
+    fabric: Fabric, old: Routes, new: Routes, pieces: Pieces | None = None, budget: int = BUDGET
+) -> Ordering:
+    """Order the change from ``old`` to ``new`` into stages; deterministic, and bounded by ``budget`` steps.
+
+    A change at once is best where every mixture is safe. Else units of destinations go on stage by stage, each as far
+    as it can together with the others; a unit goes on from the switches near its destination outwards, so that alone
+    it never loops nor loses a packet. Every stage is proved by itself afterwards: the search is not trusted. Where a
+    part is stuck, it is drained: nothing may be sent there until the last stage is through.
+    """
+    ground = Ground(fabric, unite_tables(old, new))
+    first, last = ground.united.old, ground.united.new
+    size = _Size(first, last, pieces or Pieces())
+    itself = prove_stage(ground, last, last)
+    if itself.verdict is not Verdict.PROVED:
+        said = itself.statement if itself.witness is None else itself.witness.summary
+        return Ordering(first, last, itself.verdict, f"the new tables by themselves: {said}", (), None, itself, 0)
+    direct = prove_stage(ground, first, last)
+    if direct.verdict is Verdict.PROVED:
+        stage = Stage("all at once", last, direct, *size.measure(first, last))
+        return Ordering(first, last, Verdict.PROVED, "every mixture of old and new is safe", (stage,), None, direct, 0)
+    if first.steps is not None or last.steps is not None:
+        return _drain_all(ground, size, itself, direct)
+    yard = lay_out(ground)
+    found = search(yard, budget)
+    if found is None:
+        why = "not judged: the turns of the fabric would not fit into a GiB"
+        return Ordering(first, last, Verdict.UNKNOWN, why, (), None, direct, yard.steps[0])
+    return _conclude(yard, found, direct, size)
+
+
+def _drain_all(ground: Ground, size: _Size, itself: Proof, direct: Proof) -> Ordering:
+    """Say that nothing may be sent to what changes: stages are not looked for where packets change their lanes."""
+    first, last = ground.united.old, ground.united.new
+    why = "no stages are looked for where packets change lanes on their way; the change holds while nothing is sent"
+    stage = Stage("all at once", last, itself, *size.measure(first, last))
+    return Ordering(first, last, Verdict.UNKNOWN, why, (stage,), Drain(ground.united.changed, None), direct, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Size:
+    """How much of the tables a stage changes."""
+
+    old: Routes
+    new: Routes
+    pieces: Pieces
+
+    def measure(self, before: Routes, after: Routes) -> tuple[int, int]:
+        """Count entries that change, and the pieces that devices take them in."""
+        row, goal = np.nonzero(before.group != after.group)
+        address = goal.astype(np.int64)
+        if self.pieces.address_of is not None:
+            address = self.pieces.address_of(before)[goal]
+        piece = address // self.pieces.addresses
+        return len(row), len(np.unique(row * (int(piece.max(initial=0)) + 1) + piece))
+
+
+def _conclude(yard: Yard, found: Found, direct: Proof, size: _Size) -> Ordering:
+    """Make tables of what was found, and prove each stage."""
+    ground = yard.ground
+    first, last = ground.united.old, ground.united.new
+    off = np.zeros(first.group.shape[1], dtype=bool)
+    for index in found.drained:
+        off[yard.units[index].goals] = True
+    drain = None if not off.any() else Drain(np.flatnonzero(off).astype(np.int32), _find_links(ground))
+    states = found.stages or [[unit.levels for unit in yard.units]]
+    stages: list[Stage] = []
+    before = first
+    for number, state in enumerate(states, start=1):
+        # what is drained changes with the first stage, and nobody notices
+        done = [unit.levels if off[unit.goal] else state[at] for at, unit in enumerate(yard.units)]
+        after = last if number == len(states) else _make(yard, done)
+        if number < len(states) and _is_same(before, after):
+            continue  # what went on is drained, and has changed already
+        proof = prove_stage(ground, before, after, off)
+        stages.append(Stage(_say(before, after), after, proof, *size.measure(before, after)))
+        before = after
+    steps = yard.steps[0]
+    if any(stage.proof.verdict is not Verdict.PROVED for stage in stages):
+        why = "the stages that were found are not proved"
+        return Ordering(first, last, Verdict.UNKNOWN, why, tuple(stages), drain, direct, steps)
+    if drain is None:
+        why = f"{len(stages):,} stages, and every mixture inside each is safe"
+        return Ordering(first, last, Verdict.PROVED, why, tuple(stages), None, direct, steps)
+    limit = "" if found.is_complete else f" within {steps:,} steps"
+    why = f"no stages were found{limit} that keep every destination; they hold while nothing is sent to some"
+    return Ordering(first, last, Verdict.UNKNOWN, why, tuple(stages), drain, direct, steps)
+
+
+def _is_same(a: Routes, b: Routes) -> bool:
+    return np.array_equal(a.group, b.group) and np.array_equal(lane_column(a), lane_column(b))
+
+
+def _make(yard: Yard, done: list[int]) -> Routes:
+    """Make the tables in which each unit has gone so far."""
+    old, new = yard.ground.united.old, yard.ground.united.new
+    table = old.group.copy()
+    lanes = lane_column(old).copy()
+    for unit, state in zip(yard.units, done, strict=True):
+        rows = np.flatnonzero((unit.level >= 0) & (unit.level < state))
+        table[np.ix_(rows, unit.goals)] = new.group[np.ix_(rows, unit.goals)]
+        if state == unit.levels:
+            lanes[unit.goals] = lane_column(new)[unit.goals]
+            table[:, unit.goals] = new.group[:, unit.goals]
+    shared = old.lanes or new.lanes
+    if shared is not None:
+        shared = replace(shared, count=max(old.lane_count, new.lane_count), of_destination=lanes)
+    return replace(new, group=table, lanes=shared)
+
+
+def _say(before: Routes, after: Routes) -> str:
+    changed = before.group != after.group
+    goals, rows = int(changed.any(axis=0).sum()), int(changed.any(axis=1).sum())
+    if not goals:
+        return "move destinations to other lanes"
+    return f"{goals:,} destinations at {rows:,} switches"
+
+
+def _find_links(ground: Ground) -> tuple[str, ...] | None:
+    """Name a few links without which even a change at once holds no cycle."""
+    found: dict[int, None] = {}
+    none = np.zeros(len(ground.united.old.destination_node), dtype=bool)
+    for lane in range(ground.lanes):
+        waits = list_waits(ground, ground.united.old, ground.united.new, lane, none)
+        ports = None if waits is None else find_feedback(*waits, MOST_LINKS - len(found))
+        if ports is None:
+            return None
+        found |= dict.fromkeys(ports)
+    return tuple(ground.fabric.link_name(port) for port in found)

@@ -1,0 +1,144 @@
+"""Two tables of one fabric told in the same words: the same destinations, and the same groups of ports by number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weftline.kernels.column import I8, I32, I64
+from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
+
+MOST_OF_A_BYTE = 253
+"""Groups of a switch that an entry of 8 bits can name: two numbers say that there is no route, and that it is here."""
+
+
+@dataclass(frozen=True, eq=False)
+class United:
+    """Old and new tables whose columns and entries mean the same."""
+
+    old: Routes
+    new: Routes
+
+    @property
+    def changed(self) -> I32:
+        """List the destinations whose entries, lane or class change."""
+        differ = (self.old.group != self.new.group).any(axis=0) | (lane_column(self.old) != lane_column(self.new))
+        if self.old.steps is not None and self.new.steps is not None:
+            differ |= (self.old.steps.path_class != self.new.steps.path_class).any(axis=0)
+        return np.flatnonzero(differ).astype(np.int32)
+
+
+def lane_column(routes: Routes) -> I8:
+    """Name the lane of each destination, as a column."""
+    if routes.lanes is None:
+        return np.zeros(len(routes.destination_node), dtype=np.int8)
+    return routes.lanes.of_destination
+
+
+def unite_tables(old: Routes, new: Routes) -> United:
+    """Tell two tables of one fabric in the same words; O(entries).
+
+    A destination that only one of them has gets a column without entries in the other.
+    """
+    old, new = _unite_destinations(old, new)
+    same = all(
+        np.array_equal(a, b)
+        for a, b in (
+            (old.group_ptr, new.group_ptr),
+            (old.member_ptr, new.member_ptr),
+            (old.member_port, new.member_port),
+        )
+    )
+    return United(old, new) if same and old.group.dtype == new.group.dtype else _unite_groups(old, new)
+
+
+def _unite_destinations(old: Routes, new: Routes) -> tuple[Routes, Routes]:
+    first, second = list(_list_destinations(old)), list(_list_destinations(new))
+    if first == second:
+        return old, new
+    place = {one: at for at, one in enumerate(dict.fromkeys((*first, *second)))}
+    every = np.array(list(place), dtype=np.int32).reshape(-1, 3)
+    return (
+        _spread(old, every, np.array([place[one] for one in first], dtype=np.int64)),
+        _spread(new, every, np.array([place[one] for one in second], dtype=np.int64)),
+    )
+
+
+def _list_destinations(routes: Routes) -> Iterator[tuple[int, int, int]]:
+    yield from zip(
+        routes.destination_node.tolist(), routes.destination_port.tolist(), routes.path.tolist(), strict=True
+    )
+
+
+def _spread(routes: Routes, every: I32, place: I64) -> Routes:
+    """Put the columns at their places among all."""
+    table = np.full((routes.group.shape[0], len(every)), no_route(routes.group), dtype=routes.group.dtype)
+    table[:, place] = routes.group
+    lanes = routes.lanes
+    if lanes is not None:
+        of_destination = np.zeros(len(every), dtype=np.int8)
+        of_destination[place] = lanes.of_destination
+        lanes = replace(lanes, of_destination=of_destination)
+        if lanes.steps is not None:
+            path_class = np.zeros((lanes.steps.path_class.shape[0], len(every)), dtype=np.int8)
+            path_class[:, place] = lanes.steps.path_class
+            lanes = replace(lanes, steps=replace(lanes.steps, path_class=path_class))
+    return replace(
+        routes,
+        destination_node=every[:, 0].copy(),
+        destination_port=every[:, 1].copy(),
+        destination_path=every[:, 2].copy(),
+        group=table,
+        lanes=lanes,
+    )
+
+
+def _unite_groups(old: Routes, new: Routes) -> United:
+    """Number the sets of ports of each switch anew, those of both tables together."""
+    tables: tuple[Routes, Routes] = (old, new)
+    numbers: list[list[I64]] = [[], []]
+    counts: list[int] = []
+    sizes: list[int] = []
+    ports: list[int] = []
+    for row in range(old.group.shape[0]):
+        known: dict[tuple[int, ...], int] = {}
+        for routes, lists in zip(tables, numbers, strict=True):
+            sets = list(_list_sets(routes, row))
+            lists.append(np.array([known.setdefault(one, len(known)) for one in sets], dtype=np.int64))
+        counts.append(len(known))
+        for one in known:
+            sizes.append(len(one))
+            ports += one
+    wide = max(counts, default=0) > MOST_OF_A_BYTE
+    columns = {
+        "group_ptr": np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
+        "member_ptr": np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
+        "member_port": np.array(ports, dtype=np.int32),
+    }
+    first, second = (
+        replace(routes, group=_translate(routes, lists, wide=wide), **columns)
+        for routes, lists in zip(tables, numbers, strict=True)
+    )
+    return United(first, second)
+
+
+def _list_sets(routes: Routes, row: int) -> Iterator[tuple[int, ...]]:
+    for group in range(int(routes.group_ptr[row]), int(routes.group_ptr[row + 1])):
+        members = routes.member_port[routes.member_ptr[group] : routes.member_ptr[group + 1]]
+        yield tuple(sorted(set(members.tolist())))
+
+
+def _translate(routes: Routes, numbers: list[I64], *, wide: bool) -> GroupTable:
+    """Write the entries by the new numbers; an entry that names no group names none."""
+    table: GroupTable = (
+        np.full_like(routes.group, 0, dtype=np.uint16) if wide else np.zeros(routes.group.shape, np.uint8)
+    )
+    table[:] = no_route(table)
+    for row, own in enumerate(numbers):
+        entry = routes.group[row].astype(np.int64)
+        is_group = entry < len(own)
+        table[row, is_group] = own[entry[is_group]]
+        table[row, entry == local_delivery(routes.group)] = local_delivery(table)
+    return table
