@@ -93,15 +93,30 @@ def trace(
     return show.show_path(traced, as_json=as_json, no_color=no_color)
 
 
-def prove(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+def prove(
+    place: Place,
+    certificates: Annotated[
+        Path | None,
+        typer.Option(
+            "--certificates", metavar="FOLDER", help="Write what an auditor needs to check the claims without Weftline."
+        ),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
     """Prove the claims; exit 2 when a required one is refuted or unknown."""
+    from weftline.app.certify import certify
     from weftline.app.render import prove_all
     from weftline.cli import show
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        proved = prove_all(place, progress)
-    return show.show_proofs(proved.report, as_json=as_json, no_color=no_color)
+        certified = None if certificates is None else certify(place, certificates, progress)
+        report = prove_all(place, progress).report if certified is None else certified.report
+    if certified is not None:
+        return show.show_certified(certified, as_json=as_json, no_color=no_color)
+    return show.show_proofs(report, as_json=as_json, no_color=no_color)
 
 
 def render(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from weftline.app.adopt import Adopted, Compared
     from weftline.app.build import Built
     from weftline.app.cables import Cabling
+    from weftline.app.certify import Certified
     from weftline.app.explain import Explanation
     from weftline.app.pipeline import Routed
     from weftline.app.render import Rendered
@@ -136,6 +137,20 @@ def show_proofs(report: ProofReport, *, as_json: bool, no_color: bool) -> int:
         print_proofs(console, report, in_full=True)
         print_next_steps(console, report)
     return EXIT_DONE if report.is_accepted else EXIT_NO
+
+
+def show_certified(certified: Certified, *, as_json: bool, no_color: bool) -> int:
+    """Print every proof and where the certificates stand."""
+    status = show_proofs(certified.report, as_json=as_json, no_color=no_color)
+    if certified.unproved:
+        if not as_json:
+            words = f"no certificates were written: not proved: {', '.join(certified.unproved)}"
+            make_console(no_color=no_color).print(words)
+        return EXIT_NO
+    if not as_json:
+        words = f"{certified.files} files, {certified.size:,} bytes of certificates in {certified.folder}"
+        make_console(no_color=no_color).print(words)
+    return status
 
 
 def show_rendered(rendered: Rendered, *, as_json: bool, no_color: bool) -> int:

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.auditor.bundles import ROOT, Audited, audit, read_files
+from weftline.app.certify import _list_files, certify
+from weftline.app.pipeline import run_to_proofs
+from weftline.app.render import render
+from weftline.cli.main import call
+from weftline.errors import ArtifactError, CapabilityError
+from weftline.formats import certificates
+from weftline.model.artifact import ArtifactSet
+from weftline.model.isolation import Owners
+from weftline.model.lanes import Lanes, LaneSteps
+from weftline.prove.certify import certify_tables, derive_tables
+from weftline.prove.check import check_certificate
+
+EXAMPLES = ROOT / "examples"
+GOOD = ("two-tenants", "two-tenants-roce", "ring-of-five", "rail-only", "small-fat-tree", "hall-2", "lab-8")
+
+
+def copy_examples(folder: Path) -> Path:
+    """Copy the examples, so that no workspace appears beside them."""
+    return Path(shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns(".weftline")))
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copy_examples(tmp_path_factory.mktemp("examples"))
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_bundles_of_examples_hold(examples: Path, tmp_path: Path, name: str) -> None:
+    certified = certify(examples / f"{name}.yaml", tmp_path / "bundle")
+    found = audit(tmp_path / "bundle")
+    assert (found.status, found.verdict["verdict"], found.stderr) == (0, "holds", ""), found.words
+    assert found.verdict["files"] == certified.files
+    is_judged = "isolate" in {proof.claim for proof in certified.report.proofs}
+    assert found.verdict["claims"]["isolate"].startswith("holds" if is_judged else "not claimed")
+
+
+def test_auditor_and_weftline_agree_in_words(examples: Path, tmp_path: Path) -> None:
+    """The counts come from the proofs on one side and from the tables on the other."""
+    certify(examples / "rail-only.yaml", tmp_path / "bundle")
+    said = json.loads((tmp_path / "bundle" / "claims.json").read_bytes())["claims"]
+    claims = audit(tmp_path / "bundle").verdict["claims"]
+    assert {one["claim"]: f"holds: {one['statement']}" for one in said} == {
+        claim: words for claim, words in claims.items() if not words.startswith("not claimed")
+    }
+    assert "130048 ordered pairs" in claims["reach"]
+    assert "none of 917504 pairs of different networks is delivered" in claims["reach"]
+
+
+def test_what_the_bundle_shows_is_what_check_shows(examples: Path, tmp_path: Path) -> None:
+    for name in ("ring-of-five", "two-tenants"):
+        proved = run_to_proofs(examples / f"{name}.yaml")
+        fabric, routes = proved.routed.built.fabric, proved.routed.routes
+        proofs = {proof.claim: proof for proof in proved.report.proofs}
+        certify(examples / f"{name}.yaml", tmp_path / name)
+        claims = audit(tmp_path / name).verdict["claims"]
+        for claim in ("reach", "deadlock"):
+            assert check_certificate(fabric, routes, proofs[claim]) is claims[claim].startswith("holds")
+
+
+def test_same_input_same_bytes(examples: Path, tmp_path: Path) -> None:
+    certify(examples / "two-tenants.yaml", tmp_path / "a")
+    certify(examples / "two-tenants.yaml", tmp_path / "b")
+    assert read_files(tmp_path / "a") == read_files(tmp_path / "b")
+    assert (tmp_path / "a" / "manifest.json").read_bytes() == (tmp_path / "b" / "manifest.json").read_bytes()
+
+
+def test_bundle_holds_the_very_files_that_are_rendered(examples: Path, tmp_path: Path) -> None:
+    place = examples / "two-tenants.yaml"
+    render(place, tmp_path)
+    certify(place, tmp_path / "bundle")
+    files = read_files(tmp_path / "bundle")
+    rendered = {path: content for path, content in files.items() if path.startswith("opensm/")}
+    assert "opensm/subnet-1/lfts.conf" in rendered
+    assert all((tmp_path / "artifacts" / path).read_bytes() == content for path, content in rendered.items())
+    assert audit(tmp_path / "bundle", "--deployed", str(tmp_path / "artifacts")).status == 0
+    table = tmp_path / "artifacts" / "opensm" / "subnet-1" / "lfts.conf"
+    table.write_bytes(table.read_bytes().replace(b"0x0002 009", b"0x0002 010", 1))
+    found = audit(tmp_path / "bundle", "--deployed", str(tmp_path / "artifacts"))
+    assert (found.status, found.verdict["verdict"]) == (2, "rejected")
+
+
+def test_expected_digest_is_compared(examples: Path, tmp_path: Path) -> None:
+    certify(examples / "ring-of-five.yaml", tmp_path / "bundle")
+    digest = hashlib.sha256((tmp_path / "bundle" / "manifest.json").read_bytes()).hexdigest()
+    assert audit(tmp_path / "bundle").verdict["manifest_sha256"] == digest
+    assert audit(tmp_path / "bundle", "--expect", digest).status == 0
+    found = audit(tmp_path / "bundle", "--expect", "0" * 64)
+    assert found.status == 2
+    assert "another digest than the one expected" in found.words
+
+
+def test_command_writes_and_says_where(
+    examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, folder = str(examples / "ring-of-five.yaml"), tmp_path / "bundle"
+    assert call(["prove", place, "--certificates", str(folder), "--quiet"]) == 0
+    assert "bytes of certificates in" in capsys.readouterr().out
+    assert audit(folder).status == 0
+
+
+def test_nothing_is_written_of_what_is_not_proved(
+    examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = examples / "ring-of-five.yaml"
+    other = examples / "one-lane.yaml"
+    text = place.read_text().replace("engine: layered", "engine: updown")
+    other.write_text(text.replace("deadlock]", "deadlock]\n  max_hops: 2"))
+    folder = tmp_path / "bundle"
+    assert call(["prove", str(other), "--certificates", str(folder), "--quiet"]) == 2
+    assert "no certificates were written: not proved: reach" in capsys.readouterr().out
+    assert not folder.exists()
+
+
+def test_lanes_that_change_are_refused(examples: Path) -> None:
+    proved = run_to_proofs(examples / "ring-of-five.yaml")
+    fabric, routes = proved.routed.built.fabric, proved.routed.routes
+    classes = np.zeros((1, len(routes.destination_node)), dtype=np.int8)
+    steps = LaneSteps(classes, np.zeros(fabric.port_count, dtype=np.int8), np.zeros((1, 1, 1), dtype=np.int8))
+    stepped = replace(routes, lanes=Lanes(1, classes[0].copy(), with_answers=False, steps=steps))
+    proofs = {proof.claim: proof for proof in proved.report.proofs}
+    with pytest.raises(CapabilityError) as error:
+        certify_tables(fabric, stepped, (proofs["reach"], proofs["deadlock"]), "fabric", None, lambda _: ())
+    assert error.value.code == "capability.certificate-lanes"
+
+
+def test_owner_of_nobody_has_a_word() -> None:
+    assert certificates.write_endpoints([("a/1", "0", "")]) == b"weftline-endpoints 1\na/1\t0\t/nobody\n"
+
+
+def test_no_folder_is_no_verdict(tmp_path: Path) -> None:
+    found: Audited = audit(tmp_path / "missing")
+    assert (found.status, found.verdict["verdict"]) == (1, "unreadable")
+
+
+def test_more_groups_than_codes_are_refused(examples: Path) -> None:
+    proved = run_to_proofs(examples / "ring-of-five.yaml")
+    fabric, routes = proved.routed.built.fabric, proved.routed.routes
+    many = 255
+    widened = replace(
+        routes,
+        group=np.where(routes.group >= 254, routes.group.astype(np.uint16) + 65280, routes.group).astype(np.uint16),
+        group_ptr=np.append(routes.group_ptr[:-1], routes.group_ptr[-1] + many).astype(np.int32),
+        member_ptr=np.append(routes.member_ptr, np.full(many, routes.member_ptr[-1])).astype(np.int32),
+    )
+    with pytest.raises(CapabilityError) as error:
+        derive_tables(fabric, widened)
+    assert error.value.code == "capability.certificate-groups"
+
+
+def test_names_that_are_no_word_are_refused(examples: Path) -> None:
+    proved = run_to_proofs(examples / "ring-of-five.yaml")
+    built = proved.routed.built
+    named = replace(built.fabric, node_name=("two words", *built.fabric.node_name[1:]))
+    routed = replace(proved.routed, built=replace(built, fabric=named))
+    with pytest.raises(ArtifactError) as error:
+        list(_list_files(routed, Owners({}, (), ""), {}, ArtifactSet("", ())))
+    assert error.value.code == "artifact.certificate-name"
