@@ -12,7 +12,7 @@ from weftline.app import explain
 FAMILIES = (
     "spec|capability|artifact|source|enact|usage|refused|internal|"
     "files|fabric|routing|managers|lanes|links|cabling|partition|keys|"
-    "classes|pauses|watchdog|buffers|queue|mtu|tunnel|link|nic|drift|evidence|tenancy"
+    "classes|pauses|watchdog|buffers|queue|mtu|tunnel|link|nic|drift|evidence|tenancy|change"
 )
 """Families of errors, and those of the rules of an audit and of lint."""
 CODE = re.compile(rf"(?:{FAMILIES})\.[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

@@ -7,12 +7,19 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from tests.designs import render_design
+from weftline.model.roce import RoceSection
+
 Files = dict[str, str]
 Edit = Callable[[Files], None]
 LEAF = "leaf-001/config_db.json"
 ROUTING = "leaf-001/frr.conf"
 HOST = "host-1/outputs.txt"
 LIBRARY = "host-1/nccl.conf"
+PATCH = "leaf-001/patch.json"
+CAPTURE = "host-1/capture.txt"
+SYSTEM = "host-1/sysfs.txt"
+EDGE = "leaf-001/startup.yaml"
 EIGHT = {str(number): str(number) for number in range(8)}
 
 TABLES: dict[str, Any] = {
@@ -137,9 +144,48 @@ exit
 """
 
 
+PACKETS = """\
+root@host-1:~# tcpdump -nnv -i eth2 udp port 4791
+19:30:27.775074 IP (tos 0x6a,ECT(0), ttl 64, id 64520, offset 0, flags [DF], proto UDP (17), length 128)
+    10.128.0.1.49152 > 10.128.0.9.4791: UDP, length 100
+19:30:27.775276 IP (tos 0x6a,ECT(0), ttl 64, id 59384, offset 0, flags [DF], proto UDP (17), length 128)
+    10.128.0.1.60001 > 10.128.0.13.4791: UDP, length 100
+"""
+"""Two connections of a host, each with a source port of its own."""
+VALUES = """\
+root@host-1:~# grep . /sys/class/net/eth2/mtu
+/sys/class/net/eth2/mtu:4200
+"""
+PHYSICAL = "/sys/class/net/eth2/device/physfn/vendor:0x15b3\n"
+"""What only a virtual function has."""
+
+
+def make_patch() -> str:
+    """Make the change that sets the watchdog of a port once its map is there."""
+    names = ("DSCP_TO_TC_MAP", "PORT_QOS_MAP", "PFC_WD")
+    return json.dumps([{"op": "add", "path": f"/{name}", "value": TABLES[name]} for name in names], indent=2)
+
+
 def make_files() -> Files:
     """Make the good files."""
-    return {LEAF: json.dumps(TABLES, indent=2), ROUTING: FRR, HOST: OUTPUTS, LIBRARY: NCCL}
+    return {
+        LEAF: json.dumps(TABLES, indent=2), ROUTING: FRR, HOST: OUTPUTS, LIBRARY: NCCL, PATCH: make_patch(),
+        CAPTURE: PACKETS, SYSTEM: VALUES,
+    }  # fmt: skip
+
+
+def make_tunnelled() -> Files:
+    """Make the files of switches that carry two tenants over tunnels."""
+    section = RoceSection.model_validate({"platform": {"system": "nvue"}})
+    tenants = (("red", "1-2"), ("blue", "3-4"))
+    made = render_design("roce", hosts=4, rails=2, tenants=tenants, roce=section)
+    files = {one.path.removeprefix("switches/"): one.content.decode() for one in made.artifacts.artifacts}
+    return {name: text for name, text in files.items() if name.endswith(EDGE.rpartition("/")[2])}
+
+
+def turn_patch(files: Files) -> None:
+    """Set the watchdog first."""
+    files[PATCH] = json.dumps(json.loads(files[PATCH])[::-1], indent=2)
 
 
 def in_tables(change: Callable[[dict[str, Any]], None]) -> Edit:

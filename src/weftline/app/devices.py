@@ -20,6 +20,7 @@ def observe_devices(artifacts: ArtifactSet, names: Sequence[str]) -> tuple[Obser
         if vendor.configured is None:
             continue
         files = [(one.path, one.content) for one in artifacts.artifacts if one.vendor == name]
-        known = [file for file in files if vendor.recognise is None or vendor.recognise(file[0], file[1][:HEAD])]
+        forms = [vendor.recognise is None or vendor.recognise(path, content[:HEAD]) for path, content in files]
+        known = [file for file, form in zip(files, forms, strict=True) if form and form != vendor.change_form]
         found.extend(vendor.configured(known))
     return merge_devices(found)

@@ -39,7 +39,7 @@ HINT = f"give {KNOWN}"
 
 ASIDE = {
     "manifest": re.compile(rb'\s*\{\s*"schema":\s*"weftline/'),
-    "json-patch": re.compile(rb'\s*\[\s*(?:\]|\{\s*"(?:op|path)":)'),
+    "json-patch": re.compile(rb"\s*\[\s*\]\s*$"),
     "script": re.compile(rb"#!/"),
     "unit": re.compile(rb"(?:#[^\n]*\n|\s)*\[Unit\]"),
     "udev-rules": re.compile(rb"(?:#[^\n]*\n|\s)*(?:ACTION|SUBSYSTEM|KERNEL)=="),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weftline.lint.buffers import RULES as BUFFERS
+from weftline.lint.changes import RULES as CHANGES
 from weftline.lint.classes import RULES as CLASSES
 from weftline.lint.drift import RULES as DRIFT
 from weftline.lint.evidence import RULES as EVIDENCE
@@ -21,7 +22,7 @@ from weftline.model.finding import Finding
 
 RULES: tuple[Rule, ...] = (
     *CLASSES, *PAUSES, *BUFFERS, *POOLS, *QUEUES, *FRAMES, *LINKS, *HOSTS, *PATHS, *SESSIONS, *TENANCY, *DRIFT,
-    *EVIDENCE, *FILES,
+    *CHANGES, *EVIDENCE, *FILES,
 )  # fmt: skip
 SEVERITIES = ("critical", "warning", "note")
 

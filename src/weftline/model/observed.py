@@ -86,6 +86,19 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class ObservedStep:
+    """One row that a change sets, which is to be applied operation by operation."""
+
+    table: str
+    """As the device calls it."""
+    row: str
+    """Empty where the whole table is set."""
+    needs: tuple[tuple[str, str], ...]
+    """(table, row) of what must be there when it is set."""
+    where: Place
+
+
+@dataclass(frozen=True, slots=True)
 class ObservedDevice:
     """What all files of one device say, in terms that no vendor owns; lint and proofs read this.
 
@@ -127,6 +140,8 @@ class ObservedDevice:
     """Whether routes go into the kernel by next-hop groups (FRR's default)."""
     settings: tuple[ObservedSetting, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    steps: tuple[ObservedStep, ...] = ()
+    """What a change beside the files sets, in the order of its operations."""
     unread: tuple[tuple[str, int], ...] = ()
     """Tables or kinds of lines that nobody here reads, and how often each occurs."""
     covers: frozenset[str] = frozenset()

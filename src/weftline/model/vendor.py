@@ -45,3 +45,5 @@ class Vendor:
     """Whether no file of this vendor can say a fact, given its path; None where its files can say all."""
     change: Callable[[ArtifactSet, Mapping[str, tuple[str, bytes]]], tuple[Artifact, ...]] | None = None
     """(files, what runs as (file name, bytes) by device) -> the change alone, in the place of the whole."""
+    change_form: str | None = None
+    """The form of its files that say how others are put in place, and nothing more; None where there are none."""

@@ -24,7 +24,7 @@ from tests.unit.lint.good import (
     said,
 )
 from weftline.errors import Place, Problem
-from weftline.model.observed import Evidence, ObservedDevice, ObservedPool, ObservedSetting
+from weftline.model.observed import Evidence, ObservedDevice, ObservedPool, ObservedSetting, ObservedStep
 from weftline.model.observed_port import ObservedWatchdog
 from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter, ObservedTunnel
 
@@ -124,6 +124,11 @@ EGRESS = ObservedPool("egress_lossless_pool", at(), said("egress"), size_bytes=s
 
 FAULTS: dict[str, Callable[[], Fabric]] = {
     "classes.not-sorted": lambda: change("leaf-1", 0, trust=said("pcp")),
+    "change.order": lambda: change(
+        "leaf-1",
+        steps=(ObservedStep("WATCH", "e1", (("QOS", "e1"),), at()), ObservedStep("QOS", "e1", (), at())),
+        covers=frozenset(),
+    ),
     "classes.dscp-lossy": lambda: change("spine-1", 1, class_of_dscp=said(LOSSY)),
     "classes.usual-dscp-lossy": lambda: change_all(class_of_dscp=said({**LOSSY, 3: 3}))[:3],
     "classes.pauses-no-class": lambda: change("leaf-1", 1, queue_of_class=said({**IDENTITY, 3: 4})),

@@ -11,6 +11,8 @@ from weftline.errors import Place, Problem
 from weftline.formats.config_db_names import OTHERS, READ, SKIPPED
 from weftline.formats.config_db_read import ConfigDb, name_database, read_config_db
 from weftline.formats.counters_db import CounterDump, read_counters
+from weftline.formats.json_patch_read import HEAD as HEAD_OF_PATCH
+from weftline.formats.json_patch_read import Patch, read_patch
 from weftline.formats.sonic_show import ShownText, looks_like, read_show
 from weftline.formats.text import ProblemLog
 from weftline.model.observed import ObservedDevice, ObservedPool, ObservedSetting
@@ -20,6 +22,7 @@ from weftline.vendors.sonic.counted import list_counted
 from weftline.vendors.sonic.held import Held, Switch
 from weftline.vendors.sonic.links import read_ports
 from weftline.vendors.sonic.naming import Unit, group_units, name_by_path, name_of_output
+from weftline.vendors.sonic.patches import list_steps
 from weftline.vendors.sonic.shown import Shown
 from weftline.vendors.sonic.sorting import sort_ports, watch_ports
 from weftline.vendors.sonic.tenancy import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
@@ -29,6 +32,7 @@ from weftline.vendors.sonic.writing import NAME
 FORM = "config_db"
 OUTPUT = "sonic-show"
 COUNTERS = "COUNTERS_DB"
+PATCH = "sonic-patch"
 HEAD = 65_536
 """Bytes of a file by which its form is known."""
 TABLES = (
@@ -75,6 +79,8 @@ def recognise(name: str, head: bytes) -> str | None:
         return FORM
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in {b"{", b"["}:
         return OUTPUT if looks_like(head) else None
+    if HEAD_OF_PATCH.match(head.removeprefix(b"\xef\xbb\xbf")) and head.rstrip()[-2:] != b"[]":
+        return PATCH
     names = {match[1].decode() for match in _KEY.finditer(head)}
     if name_database(names) == COUNTERS and not names & set(READ):
         return COUNTERS
@@ -83,6 +89,7 @@ def recognise(name: str, head: bytes) -> str | None:
 
 def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
     """Read files of any number of switches, and the outputs of their show commands."""
+    patches: list[Patch] = []
     texts: list[ShownText] = []
     dumps: list[CounterDump] = []
     read: list[ConfigDb] = []
@@ -92,18 +99,29 @@ def configure(files: Sequence[tuple[str, bytes]]) -> tuple[ObservedDevice, ...]:
             texts.append(read_show(data, name))
         elif form == COUNTERS:
             dumps.append(read_counters(data, name))
+        elif form == PATCH:
+            patches.append(read_patch(data, name))
         else:
             read.append(read_config_db(data, name))
     groups = group_units(list_units(read))
     told = _assign(texts, dumps, groups)
     devices = [_read_switch(name, units, told.pop(name, [])) for name, units in groups.items()]
     devices += [_read_running(name, parts) for name, parts in told.items()]
+    devices += [_read_change(patch, name_of_output(patch.file, groups)) for patch in patches]
     devices += [
         ObservedDevice(name_by_path(db.file), "unknown", NAME, (db.file,), problems=db.problems)
         for db in read
         if not db.scopes
     ]
     return tuple(devices)
+
+
+def _read_change(patch: Patch, name: str) -> ObservedDevice:
+    """Read the order of a change; what it leads to is read from the files that it makes."""
+    return ObservedDevice(
+        name or name_by_path(patch.file), "switch" if patch.steps else "unknown", NAME, (patch.file,),
+        steps=list_steps(patch), covers=frozenset({"steps"} if patch.steps else ()), problems=patch.problems,
+    )  # fmt: skip
 
 
 Told = tuple[ShownText | CounterDump, frozenset[str]]
