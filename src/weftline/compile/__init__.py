@@ -4,7 +4,9 @@ from weftline.compile.build import build_fabric
 from weftline.compile.cabling import CablingList, CablingRow, list_cables, write_cabling
 from weftline.compile.count import count_fabric, plan_counts
 from weftline.compile.expect import check_expect
+from weftline.compile.planned import plan_direct
 from weftline.compile.reading import read_cabling
+from weftline.compile.telling import tell_direct
 
 __all__ = [
     "CablingList",
@@ -14,6 +16,8 @@ __all__ = [
     "count_fabric",
     "list_cables",
     "plan_counts",
+    "plan_direct",
     "read_cabling",
+    "tell_direct",
     "write_cabling",
 ]

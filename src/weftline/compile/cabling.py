@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weftline.compile.switches import DIRECT_SHAPES
 from weftline.kernels.column import I32, I64, NIL
 from weftline.model.fabric import Fabric, NodeKind
 
@@ -46,7 +47,7 @@ def list_cables(fabric: Fabric) -> tuple[CablingRow, ...]:
     """List every link, cable by cable.
 
     The label names cable and link. Where several links share a cable, it says ``twin 1/2`` when all of them join the
-    same two devices, and ``breakout 1/2`` when the cable fans out.
+    same two devices, and ``breakout 1/2`` when the cable fans out. A link between groups says which.
     """
     port = _ordered_ports(fabric)
     peer = fabric.port_peer[port]
@@ -56,10 +57,11 @@ def list_cables(fabric: Fabric) -> tuple[CablingRow, ...]:
     ends = (port, peer, fabric.port_node[port], fabric.port_node[peer], cable)
     a_ports, b_ports, a_nodes, b_nodes, cables = (_integers(column) for column in ends)
     marks = _cable_marks(cable.astype(np.int64), fabric.port_node[port], fabric.port_node[peer])
+    spans = _group_marks(fabric, port)
     width = max(4, len(str(len(fabric.cable_part))))
     rows: list[CablingRow] = []
     both = zip(a_ports, b_ports, a_nodes, b_nodes, strict=True)
-    for (a, b, na, nb), index, mark in zip(both, cables, marks, strict=True):
+    for (a, b, na, nb), index, mark, span in zip(both, cables, marks, spans, strict=True):
         length = math.nan if index == NIL else float(fabric.cable_length_m[index])
         name = "" if index == NIL else f"cable-{index + 1:0{width}d}"
         link = f"{device[na]}/{names[a]}~{device[nb]}/{names[b]}"
@@ -72,7 +74,7 @@ def list_cables(fabric: Fabric) -> tuple[CablingRow, ...]:
                 length_m=None if math.isnan(length) else length,
                 part="" if index == NIL else fabric.cable_part[index],
                 cable=name,
-                label=" ".join(word for word in (name, mark, link) if word),
+                label=" ".join(word for word in (name, mark, link, span) if word),
             )
         )
     return tuple(rows)
@@ -116,6 +118,17 @@ def _port_texts(fabric: Fabric) -> list[str]:
     return [
         f"nic{(n - 1) // planes + 1}p{(n - 1) % planes + 1}" if host else str(n)
         for n, host in zip(number, is_host, strict=True)
+    ]
+
+
+def _group_marks(fabric: Fabric, port: I64) -> list[str]:
+    """Say which two groups a link joins; empty where it joins none, as in a tree, whose groups are pods."""
+    if fabric.shape not in DIRECT_SHAPES:
+        return [""] * len(port)
+    near = fabric.node_group[fabric.port_node[port]].tolist()
+    far = fabric.node_group[fabric.port_node[fabric.port_peer[port]]].tolist()
+    return [
+        f"groups {a + 1} and {b + 1}" if a != b and NIL not in {a, b} else "" for a, b in zip(near, far, strict=True)
     ]
 
 

@@ -10,16 +10,20 @@ from numpy.typing import NDArray
 
 from weftline.compile.clos import cage_cables, host_cables
 from weftline.compile.plan import ClosPlan, check_endpoints, plan_clos
+from weftline.compile.planned import count_direct, plan_direct
+from weftline.compile.switches import DIRECT_SHAPES
 from weftline.errors import Problem
 from weftline.kernels.column import I8, I64, NIL
 from weftline.model.counts import FabricCounts, PlaneCounts
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import TIER_NAMES, Fabric, NodeKind, Tier
+from weftline.model.topology import DIRECT
 
 Mask: TypeAlias = NDArray[np.bool_]
 
 RUNS = ("host_leaf", "leaf_spine", "spine_core")
 _EXTRA, _OTHER = 3, 4
+_LEAVES, _GROUPS = 5, 6
 
 
 def plan_counts(design: ResolvedSpec) -> FabricCounts | tuple[Problem, ...]:
@@ -31,6 +35,9 @@ def plan_counts(design: ResolvedSpec) -> FabricCounts | tuple[Problem, ...]:
     """
     if design.spec.topology.kind == "cabling":
         return check_endpoints(design) or _count_hosts(design)
+    if design.spec.topology.kind in DIRECT:
+        direct = plan_direct(design)
+        return direct if isinstance(direct, tuple) else count_direct(design, direct)
     plan = plan_clos(design)
     return plan if isinstance(plan, tuple) else count_plan(design, plan)
 
@@ -106,12 +113,19 @@ def count_fabric(fabric: Fabric, design: ResolvedSpec | None = None) -> FabricCo
     cable = fabric.port_cable[port]
     known = cable != NIL
     first = np.unique(cable[known], return_index=True)[1]
-    links = np.bincount(run, minlength=5)
-    cables = np.bincount(np.concatenate((run[known][first], run[~known])), minlength=5)
+    links = np.bincount(run, minlength=7)
+    cables = np.bincount(np.concatenate((run[known][first], run[~known])), minlength=7)
+    is_direct = fabric.shape in DIRECT_SHAPES
+    runs = dict(zip(RUNS, range(3), strict=True))
+    if is_direct:
+        runs |= {"leaf_leaf": _LEAVES, "between_groups": _GROUPS}
+    groups = int(fabric.node_group.max(initial=NIL)) + 1 if is_direct else 0
     if design is None:
         gpus, units = host_ports // fabric.planes, int(fabric.node_unit[is_host].max(initial=NIL)) + 1
     else:
         gpus, units = hosts * design.gpus, math.ceil(hosts / design.unit_size)
+        if is_direct:
+            units = groups or int(fabric.node_unit[is_host].max(initial=NIL)) + 1
     return FabricCounts(
         hosts=hosts,
         gpus=gpus,
@@ -119,12 +133,13 @@ def count_fabric(fabric: Fabric, design: ResolvedSpec | None = None) -> FabricCo
         endpoints=host_ports,
         extra_endpoints=int(np.count_nonzero(ends == NodeKind.EXTRA)),
         switches=_switches(fabric, fabric.node_kind == NodeKind.SWITCH),
-        cables={name: int(cables[i]) for i, name in enumerate(RUNS)},
+        cables={name: int(cables[i]) for name, i in runs.items()},
         links=int(len(run) - links[_EXTRA]),
-        run_links={name: int(links[i]) for i, name in enumerate(RUNS)},
+        run_links={name: int(links[i]) for name, i in runs.items()},
         extra_cables=int(cables[_EXTRA]),
         extra_links=int(links[_EXTRA]),
         by_plane=_planes(fabric, run, port),
+        groups=groups,
     )
 
 
@@ -149,11 +164,14 @@ def _switches(fabric: Fabric, chosen: Mask) -> dict[str, int]:
 
 
 def _link_runs(fabric: Fabric) -> tuple[I64, I64]:
-    """Classify each link by the tiers it joins; also give one of its ports."""
+    """Classify each link by the tiers or groups it joins; also give one of its ports."""
     port = np.flatnonzero(fabric.port_peer > np.arange(fabric.port_count))
     a, b = fabric.port_node[port], fabric.port_node[fabric.port_peer[port]]
     low = np.minimum(fabric.node_tier[a], fabric.node_tier[b])
     high = np.maximum(fabric.node_tier[a], fabric.node_tier[b])
     run = np.where(high == low + 1, low, _OTHER).astype(np.int64)
+    if fabric.shape in DIRECT_SHAPES:
+        run[run == _OTHER] = _LEAVES
+        run[(low > Tier.HOST) & (fabric.node_group[a] != fabric.node_group[b])] = _GROUPS
     run[(fabric.node_kind[a] == NodeKind.EXTRA) | (fabric.node_kind[b] == NodeKind.EXTRA)] = _EXTRA
     return run, port

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from weftline.compile.groups import GroupPlan
 from weftline.compile.place import find_place
 from weftline.compile.plan import ClosPlan, plan_clos
+from weftline.compile.planned import plan_direct
+from weftline.compile.telling import reason_direct
+from weftline.compile.torus import TorusPlan
 from weftline.errors import Problem
 from weftline.model.counts import FabricCounts
 from weftline.model.design import ResolvedSpec
+from weftline.model.topology import DIRECT
 
 
 def check_expect(design: ResolvedSpec, counts: FabricCounts) -> tuple[Problem, ...]:
     """Compare the section ``expect`` with the counts; every difference is a problem that shows the arithmetic."""
     actual = {"hosts": counts.hosts, "gpus": counts.gpus, "units": counts.units}
+    actual |= {"endpoints": counts.endpoints, "extra_endpoints": counts.extra_endpoints, "groups": counts.groups}
     if counts.is_complete:
         actual.update(counts.switches)
-        actual.update(counts.cables)
-    plan = None if design.spec.topology.kind == "cabling" else plan_clos(design)
-    reasons = _reasons(design, plan) if isinstance(plan, ClosPlan) else {}
+        actual.update({"leaf_leaf": 0, "between_groups": 0} | dict(counts.cables))
+    kind = design.spec.topology.kind
+    plan = None if kind == "cabling" else plan_direct(design) if kind in DIRECT else plan_clos(design)
+    reasons = dict.fromkeys(actual, "as the declaration says") | _common_reasons(design)
+    if isinstance(plan, ClosPlan):
+        reasons |= _reasons(design, plan)
+    elif plan is None:
+        reasons = {}
+    elif not isinstance(plan, tuple):
+        reasons |= reason_direct(design, plan)
     problems: list[Problem] = []
     for key, count in actual.items():
         expected: int | None = getattr(design.spec.expect, key)
@@ -35,7 +48,11 @@ def check_expect(design: ResolvedSpec, counts: FabricCounts) -> tuple[Problem, .
 
 
 def _hint(
-    key: str, expected: int, count: int, counts: FabricCounts, plan: ClosPlan | tuple[Problem, ...] | None
+    key: str,
+    expected: int,
+    count: int,
+    counts: FabricCounts,
+    plan: ClosPlan | GroupPlan | TorusPlan | tuple[Problem, ...] | None,
 ) -> str:
     if key == "host_leaf" and expected == count + counts.extra_cables:
         return f"the {counts.extra_cables:,} cables of extra endpoints are counted apart: write host_leaf: {count}"
@@ -43,6 +60,23 @@ def _hint(
         ports = plan.switch_ports[0]
         return f"{expected:,} leaves x {ports} ports = {expected * ports:,} ports for {counts.endpoints:,} endpoints"
     return f"correct the plan, or write {key}: {count}"
+
+
+def _common_reasons(design: ResolvedSpec) -> dict[str, str]:
+    hosts, planes = design.spec.hosts.count, design.spec.topology.planes
+    return {
+        "hosts": "hosts.count",
+        "gpus": f"{hosts:,} hosts x {design.gpus} GPUs",
+        "endpoints": f"{hosts:,} hosts x {design.rails} rails" + (f" x {planes} planes" if planes > 1 else ""),
+        "extra_endpoints": "hosts.extra_endpoints",
+        "groups": f"kind {design.spec.topology.kind} has none",
+        "leaf_leaf": "there are none between leaves",
+        "between_groups": "there are no groups",
+        "spine": "there are no spines",
+        "core": "there are no cores",
+        "spine_core": "there are no cores",
+        "leaf_spine": "there are no spines",
+    }
 
 
 def _reasons(design: ResolvedSpec, plan: ClosPlan) -> dict[str, str]:
@@ -64,8 +98,6 @@ def _reasons(design: ResolvedSpec, plan: ClosPlan) -> dict[str, str]:
     else:
         spines = f"{plan.spines} in each of {plan.components * plan.pods} pods"
     return {
-        "hosts": "hosts.count",
-        "gpus": f"{plan.hosts:,} hosts x {design.gpus} GPUs",
         "units": f"{plan.hosts:,} hosts in units of {plan.unit_size:,}",
         "leaf": f"{plan.units:,} units{rails}{planes}",
         "spine": spines,

@@ -12,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.compile.columns import LinkColumns, NodeColumns
+from weftline.compile.groups import GroupPlan
+from weftline.compile.layout import Layout
 from weftline.compile.place import find_place, refuse
 from weftline.compile.plan import ClosPlan
+from weftline.compile.torus import TorusPlan
 from weftline.errors import Problem
 from weftline.kernels.column import I32, I64
 from weftline.model.design import ResolvedSpec
-from weftline.model.fabric import TIER_NAMES, NodeKind
+from weftline.model.fabric import TIER_NAMES, NodeKind, Tier
 from weftline.model.spec import AUTO
 
 
@@ -35,6 +38,44 @@ class _Free:
         chosen = list(islice((i for i in self.orders[where] if not self.is_taken[i]), count))
         self.is_taken[chosen] = True
         return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Where ``auto`` looks first, and what a refusal says."""
+
+    first: int
+    """Node of the first extra endpoint."""
+    rails: int
+    unit: int
+    """Unit whose leaves come first."""
+    slots: I32 | int
+    """Ports for hosts: of every leaf, or by node."""
+    leaf_words: str
+    """The arithmetic of free ports of the leaves."""
+    absent: frozenset[str] = frozenset()
+    """Tiers that the fabric does not have."""
+
+
+def clos_room(plan: ClosPlan) -> Room:
+    """Look first at the free host ports of the last unit."""
+    leaf, spine, core = plan.switches
+    words = f"{leaf:,} leaves x {plan.switch_ports[0]} ports - {plan.endpoints:,} endpoints"
+    words += f" - {leaf:,} x {plan.uplinks} uplinks, less what other extra endpoints took"
+    absent = frozenset(tier for tier, count in (("spine", spine), ("core", core)) if not count)
+    return Room(plan.hosts, plan.rails, plan.units - 1, plan.slots, words, absent)
+
+
+def direct_room(plan: GroupPlan | TorusPlan, layout: Layout, first_switch: int) -> Room:
+    """Look first at the free endpoint ports of the last group, or of the last switch of a torus that has hosts."""
+    graph = layout.graph
+    slots = np.concatenate((np.zeros(first_switch, dtype=np.int32), graph.endpoints))
+    used = len(layout.home) + 2 * graph.links
+    words = f"{int(graph.radix.sum(dtype=np.int64)):,} ports of all switches - {used:,} in use"
+    absent = frozenset({"core"} if (graph.tier == Tier.SPINE).any() else {"spine", "core"})
+    last = int(layout.host_unit[-1])
+    unit = last if isinstance(plan, TorusPlan) else len(plan.shapes) - 1
+    return Room(layout.hosts, layout.rails, unit, slots, words, absent)
 
 
 def check_extras(design: ResolvedSpec) -> tuple[Problem, ...]:
@@ -56,7 +97,7 @@ def check_extras(design: ResolvedSpec) -> tuple[Problem, ...]:
 
 
 def place_extras(
-    design: ResolvedSpec, plan: ClosPlan, nodes: NodeColumns, links: LinkColumns, first_cable: int
+    design: ResolvedSpec, room: Room, nodes: NodeColumns, links: LinkColumns, first_cable: int
 ) -> LinkColumns | tuple[Problem, ...]:
     """Plug every extra endpoint in, in the order declared, or say which one found too few free ports.
 
@@ -68,7 +109,7 @@ def place_extras(
     taken: list[int] = []
     for index, extra in enumerate(design.spec.hosts.extra_endpoints):
         if extra.where not in free.orders:
-            order = _candidates(extra.where, plan, nodes, free, switches)
+            order = _candidates(extra.where, room, nodes, free, switches)
             if order is None:
                 message = f"extra endpoint {extra.name}: no switch is called {extra.where}"
                 hint = _near_hint(extra.where, switches)
@@ -76,10 +117,10 @@ def place_extras(
             free.orders[extra.where] = iter(order.tolist())
         chosen = free.take(extra.where, extra.ports)
         if len(chosen) < extra.ports:
-            return _refuse_full(design, index, len(chosen), plan)
+            return _refuse_full(design, index, len(chosen), room)
         taken.extend(chosen)
     ports = [extra.ports for extra in design.spec.hosts.extra_endpoints]
-    a_node = plan.hosts + np.repeat(np.arange(len(ports)), ports)
+    a_node = room.first + np.repeat(np.arange(len(ports)), ports)
     a_number = np.concatenate([np.arange(1, count + 1) for count in ports])
     b_node = free.node[taken]
     rates = np.array([0.0, design.leaf.rate_gbps, design.spine.rate_gbps, design.core.rate_gbps])
@@ -104,12 +145,13 @@ def _free_ports(nodes: NodeColumns, links: LinkColumns) -> _Free:
     return _Free(node=node, number=port - ptr[node] + 1, is_taken=np.zeros(len(node), dtype=np.bool_))
 
 
-def _candidates(where: str, plan: ClosPlan, nodes: NodeColumns, free: _Free, switches: Mapping[str, int]) -> I64 | None:
+def _candidates(where: str, room: Room, nodes: NodeColumns, free: _Free, switches: Mapping[str, int]) -> I64 | None:
     """Order the indices of the free ports that suit; None where no switch has that name."""
     if where == AUTO:
         leaf = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index("leaf"))
         node, number = free.node[leaf], free.number[leaf]
-        late = ~((nodes.unit[node] == plan.units - 1) & (number <= plan.slots))
+        slots = room.slots if isinstance(room.slots, int) else room.slots[node]
+        late = ~((nodes.unit[node] == room.unit) & (number <= slots))
         return leaf[np.lexsort((nodes.plane[node], nodes.rail[node], number, late))]
     if where in TIER_NAMES[1:]:
         chosen = np.flatnonzero(nodes.tier[free.node] == TIER_NAMES.index(where))
@@ -125,17 +167,15 @@ def _near_hint(where: str, switches: Mapping[str, int]) -> str:
     return f"did you mean {near[0]}?" if near else "write auto, leaf, spine, core or a switch, as leaf-001"
 
 
-def _refuse_full(design: ResolvedSpec, index: int, found: int, plan: ClosPlan) -> tuple[Problem, ...]:
+def _refuse_full(design: ResolvedSpec, index: int, found: int, room: Room) -> tuple[Problem, ...]:
     extra = design.spec.hosts.extra_endpoints[index]
-    leaf, spine, core = plan.switches
     place, verb, detail = extra.where, "has", ""
     if extra.where in {AUTO, "leaf"}:
         place, verb = "the leaves", "have"
-        detail = f"{leaf:,} leaves x {plan.switch_ports[0]} ports - {plan.endpoints:,} endpoints"
-        detail += f" - {leaf:,} x {plan.uplinks} uplinks, less what other extra endpoints took"
-    elif (extra.where == "spine" and not spine) or (extra.where == "core" and not core):
+        detail = room.leaf_words
+    elif extra.where in room.absent:
         detail = f"the fabric has no {extra.where} switches"
-    hosts = math.ceil((extra.ports - found) / plan.rails)
+    hosts = math.ceil((extra.ports - found) / room.rails)
     return refuse(
         design,
         "spec.no-free-port",

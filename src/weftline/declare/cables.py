@@ -8,8 +8,24 @@ from weftline.model.parts import RunName
 from weftline.model.spec import AUTO
 
 RUNS: tuple[RunName, RunName, RunName] = ("host_leaf", "leaf_spine", "spine_core")
+DIRECT_RUNS: tuple[RunName, RunName] = ("leaf_leaf", "between_groups")
 UNNAMED = "unnamed"
 """Name of a cable that neither the user nor the catalogue knows."""
+
+
+def choose_direct_runs(desk: Desk, choice: HostChoice, trunk_gbps: float) -> tuple[RunPart, ...]:
+    """Resolve the cables of a fabric without a tree, those of ``RUNS`` and then ``DIRECT_RUNS``: one link in each."""
+    runs = [
+        _run(desk, run, choice.ports.rate_gbps if run == "host_leaf" else trunk_gbps, 1)
+        for run in (*RUNS, *DIRECT_RUNS)
+    ]
+    for name, run in zip((*RUNS, *DIRECT_RUNS), runs, strict=True):
+        if run.links > 1:
+            kind = desk.spec.topology.kind
+            message = f"cables.{name}: {run.name} carries {run.links} links, and a {kind} has a cable for every link"
+            hint = "name a cable that carries one link, or auto"
+            desk.note("capability.cable-links", message, hint, desk.places.value("cables", name, "part"))
+    return tuple(runs)
 
 
 def choose_runs(desk: Desk, choice: HostChoice, leaf_per_cage: int) -> tuple[RunPart, RunPart, RunPart]:

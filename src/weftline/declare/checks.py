@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from weftline.declare.places import Places
 from weftline.declare.problems import quote
 from weftline.declare.ranges import Interval, count_hosts, parse_ranges
+from weftline.declare.shapes import check_shape, check_unit
 from weftline.declare.shared import check_shared
 from weftline.errors import Problem
 from weftline.model.spec import (
@@ -66,11 +67,14 @@ def check_sections(sections: Sections, places: Places) -> list[Problem]:
         problems += _check_management(sections.site, places)
     if sections.topology:
         problems += _check_cabling(sections.topology, places)
+        problems += check_shape(sections.topology, places)
     if sections.lossless:
         problems += _check_classes(sections.lossless, places)
     problems += _check_names("tenants", ((index, tenant.name) for index, tenant in sections.tenants), places)
     problems += _check_names("jobs", ((index, job.name) for index, job in sections.jobs), places)
     problems += check_shared(sections.shared, sections.tenants, sections.hosts, places)
+    if sections.hosts and sections.topology:
+        problems += check_unit(sections.hosts, sections.topology, places)
     if sections.hosts:
         problems += _check_extras(sections.hosts, places)
         problems += _check_tenants(sections.hosts.count, sections.tenants, places)

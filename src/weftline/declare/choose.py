@@ -140,12 +140,18 @@ def _nic_hint(desk: Desk, rate: float | None) -> str:
     return f"NICs that have them are {_some(able)}" if able else "no NIC of the catalogue has them"
 
 
+def link_rate(desk: Desk, choice: HostChoice) -> float:
+    """Give the rate between switches: that of the NIC, unless ports for NICs are split."""
+    trunk = desk.spec.topology.trunk_gbps
+    return choice.ports.rate_gbps if trunk == AUTO else trunk
+
+
 def choose_leaf(desk: Desk, choice: HostChoice, rails: int) -> tuple[str, SwitchPart, PortSet] | None:
     """Look up or pick the leaf: the first preferred part with enough ports for a declared unit."""
     named = desk.spec.topology.leaf
     if named != AUTO:
-        return _named_switch(desk, "leaf", named, choice.ports.rate_gbps)
-    technology, rate = desk.spec.technology, choice.ports.rate_gbps
+        return _named_switch(desk, "leaf", named, link_rate(desk, choice))
+    technology, rate = desk.spec.technology, link_rate(desk, choice)
     names = [
         name
         for preference in desk.catalog.defaults.switches
@@ -198,12 +204,16 @@ def _named_switch(desk: Desk, tier: str, named: str, rate: float) -> tuple[str, 
         return entry[0]
     has = _show_ports(usable_ports(found[1], desk.spec.technology)) or "no port"
     message = (
-        f"topology.{tier}: {found[0]} has {has}, but the links of this fabric run at {rate:g} Gb/s (the NIC's rate)"
+        f"topology.{tier}: {found[0]} has {has}, but the links of this fabric run at {rate:g} Gb/s ({_whose(desk)})"
     )
     able = [name for name, _, _ in _at_rate(desk, desk.catalog.switches, rate)]
     hint = f"switches with ports at {rate:g} Gb/s are {_some(able)}" if able else "choose another hosts.rate_gbps"
     desk.note("capability.switch-rate", message, hint, desk.places.value("topology", tier))
     return None
+
+
+def _whose(desk: Desk) -> str:
+    return "the NIC's rate" if desk.spec.topology.trunk_gbps == AUTO else "topology.trunk_gbps"
 
 
 def slots_per_host(desk: Desk, rails: int) -> int:

@@ -29,6 +29,14 @@ from weftline.model.spec import (
 
 MAX_FILE_BYTES = 1024 * 1024
 AnyModel = TypeVar("AnyModel", bound=BaseModel)
+_YOUNGER = {
+    "topology": (
+        "groups", "local_links", "global_links", "arrangement", "trunk_gbps", "sizes", "dimension_links", "endpoints",
+    ),
+    "cables": ("leaf_leaf", "between_groups"),
+    "expect": ("endpoints", "extra_endpoints", "groups", "leaf_leaf", "between_groups"),
+}  # fmt: skip
+"""Keys that came after declarations had digests, by section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,21 @@ def parse_spec(data: bytes, path: Path, without: tuple[str, ...] = ()) -> Declar
     problems += check_spec(spec, places)
     if problems:
         return order_problems(problems, file)
-    return Declaration(spec, path, places, canonical_json(spec.model_dump(mode="json")))
+    return Declaration(spec, path, places, canonical_json(dump_spec(spec)))
+
+
+def dump_spec(spec: FabricSpec) -> dict[str, Any]:
+    """Give a declaration as plain data; keys younger than their section stand there only where they are used.
+
+    Without that the digest of every declaration would change with each key that is added.
+    """
+    content = spec.model_dump(mode="json")
+    for section, keys in _YOUNGER.items():
+        part: BaseModel = getattr(spec, section)
+        for key in keys:
+            if getattr(part, key) == type(part).model_fields[key].default:
+                del content[section][key]
+    return content
 
 
 def _leave_out(content: object, steps: list[str]) -> None:

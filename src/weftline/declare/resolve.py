@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from weftline.declare.cables import choose_runs
+from weftline.declare.cables import choose_direct_runs, choose_runs
 from weftline.declare.checks import check_degrees
 from weftline.declare.choose import (
     Desk,
@@ -16,16 +17,19 @@ from weftline.declare.choose import (
     choose_host,
     choose_leaf,
     largest_unit,
+    link_rate,
     slots_per_host,
+    usable_ports,
 )
 from weftline.declare.own import add_own_parts
 from weftline.declare.problems import order_problems
 from weftline.declare.ranges import Interval, expand_ranges, parse_ranges
-from weftline.declare.read import Declaration, canonical_json
+from weftline.declare.read import Declaration, canonical_json, dump_spec
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec, RunPart, TierPart
 from weftline.model.parts import AsicPart, Catalog, PortSet, SwitchPart
 from weftline.model.spec import AUTO, FabricSpec
+from weftline.model.topology import DIRECT
 
 
 def resolve_spec(declaration: Declaration, catalog: Catalog) -> ResolvedSpec | tuple[Problem, ...]:
@@ -54,7 +58,8 @@ def _resolve(desk: Desk) -> ResolvedSpec | None:
     tiers = _tiers(desk, choice, rails)
     if tiers is None:
         return None
-    runs = choose_runs(desk, choice, tiers[0].per_cage)
+    is_direct = spec.topology.kind in DIRECT
+    runs = _runs(desk, choice, tiers[0])
     unit = _unit_size(desk, tiers[0], rails)
     listed: dict[tuple[Interval, ...], tuple[int, ...]] = {}
     return ResolvedSpec(
@@ -73,6 +78,9 @@ def _resolve(desk: Desk) -> ResolvedSpec | None:
         host_leaf=runs[0],
         leaf_spine=runs[1],
         spine_core=runs[2],
+        leaf_leaf=runs[3] if is_direct else None,
+        between_groups=runs[4] if is_direct else None,
+        leaf_down_ports=_down_ports(desk, tiers[0], choice.ports.rate_gbps) if is_direct else None,
         tenant_hosts=tuple(_hosts(tenant.hosts, spec.hosts.count, listed) for tenant in spec.tenants),
         job_hosts=tuple(_hosts(job.hosts, spec.hosts.count, listed) for job in spec.jobs),
         cabling_path=spec.topology.cabling,
@@ -98,7 +106,7 @@ def _check_technology(desk: Desk) -> None:
 
 
 def _tiers(desk: Desk, choice: HostChoice, rails: int) -> tuple[TierPart, TierPart, TierPart] | None:
-    topology, rate = desk.spec.topology, choice.ports.rate_gbps
+    topology, rate = desk.spec.topology, link_rate(desk, choice)
     leaf = choose_leaf(desk, choice, rails)
     spine = choose_above(desk, "spine", topology.spine, leaf, rate)
     core = choose_above(desk, "core", topology.core, spine, rate)
@@ -119,6 +127,8 @@ def _tier(entry: tuple[str, SwitchPart, PortSet], asics: Mapping[str, AsicPart])
 
 def _unit_size(desk: Desk, leaf: TierPart, rails: int) -> int:
     hosts, topology = desk.spec.hosts, desk.spec.topology
+    if topology.kind in DIRECT:
+        return _group_size(desk.spec, rails)
     if hosts.unit_size != AUTO:
         return hosts.unit_size
     per_host = slots_per_host(desk, rails)
@@ -135,6 +145,37 @@ def _unit_size(desk: Desk, leaf: TierPart, rails: int) -> int:
     return max(unit, 1)
 
 
+def _group_size(spec: FabricSpec, rails: int) -> int:
+    """Give the hosts that stand together in the first group, or on a switch of a torus."""
+    topology, hosts = spec.topology, spec.hosts.count
+    if topology.kind == "torus":
+        switches = math.prod(topology.sizes)
+        return max(-(-hosts // switches) if topology.endpoints == AUTO else topology.endpoints // rails, 1)
+    first = topology.groups[0]
+    if first.hosts != AUTO:
+        return max(first.hosts, 1)
+    held = -(-hosts // sum(group.count for group in topology.groups))
+    return max(held if first.endpoints == AUTO else first.leaf * first.endpoints // rails, 1)
+
+
+def _down_ports(desk: Desk, leaf: TierPart, rate: float) -> int:
+    """Count the ports of a leaf if all of them ran at the NIC's rate."""
+    if leaf.rate_gbps == rate:
+        return leaf.ports
+    found = [ports.count for ports in usable_ports(leaf.part, desk.spec.technology) if ports.rate_gbps == rate]
+    if not found:
+        message = f"topology.leaf: {leaf.name} has no ports of {rate:g} Gb/s, the rate of the NICs"
+        hint = "choose a leaf whose ports can be split to that rate, or leave topology.trunk_gbps out"
+        desk.note("capability.switch-rate", message, hint, desk.places.value("topology", "leaf"))
+    return max(found, default=leaf.ports)
+
+
+def _runs(desk: Desk, choice: HostChoice, leaf: TierPart) -> tuple[RunPart, ...]:
+    if desk.spec.topology.kind in DIRECT:
+        return choose_direct_runs(desk, choice, leaf.rate_gbps)
+    return choose_runs(desk, choice, leaf.per_cage)
+
+
 def _hosts(text: str, count: int, listed: dict[tuple[Interval, ...], tuple[int, ...]]) -> tuple[int, ...]:
     """List host indices once per distinct range, so that many jobs on all hosts cost little."""
     ranges = parse_ranges(text, count)
@@ -148,7 +189,7 @@ def _hosts(text: str, count: int, listed: dict[tuple[Interval, ...], tuple[int, 
 def _digest(spec: FabricSpec, choice: HostChoice, tiers: tuple[TierPart, ...], runs: tuple[RunPart, ...]) -> str:
     """Digest the declaration and the parts that it uses; order of keys, comments and spacing do not count."""
     content = {
-        "spec": spec.model_dump(mode="json"),
+        "spec": dump_spec(spec),
         "host": [choice.name, choice.host.model_dump(mode="json")],
         "nic": choice.nic.model_dump(mode="json"),
         "tiers": [[tier.name, tier.part.model_dump(mode="json")] for tier in tiers],

@@ -34,7 +34,8 @@ class FabricCounts:
     switches: Mapping[str, int]
     """By tier: ``leaf``, ``spine``, ``core``."""
     cables: Mapping[str, int]
-    """By pair of tiers: ``host_leaf``, ``leaf_spine``, ``spine_core``; a cable may carry several links."""
+    """By pair of tiers: ``host_leaf``, ``leaf_spine``, ``spine_core``, and without a tree ``leaf_leaf`` and
+    ``between_groups``; a cable may carry several links."""
     links: int
     """Logical links between all pairs, such as leaf to leaf on a ring too."""
     run_links: Mapping[str, int]
@@ -42,5 +43,7 @@ class FabricCounts:
     extra_cables: int
     extra_links: int
     by_plane: tuple[PlaneCounts, ...]
+    groups: int = 0
+    """Groups of a dragonfly or dragonfly-plus; 0 in other kinds."""
     is_complete: bool = True
     """False while a cabling list is still to be read: switches, cables and links are then 0."""

@@ -62,9 +62,31 @@ class ResolvedSpec:
     job_hosts: tuple[tuple[int, ...], ...]
     """Host indices (from 0) of each job."""
     cabling_path: str | None
+    leaf_leaf: RunPart | None = None
+    """Inside a group of a dragonfly, or between neighbours of a torus; None in other kinds."""
+    between_groups: RunPart | None = None
+    """Between groups; None in kinds without."""
+    leaf_down_ports: int | None = None
+    """Ports of a leaf if all ran at the NIC's rate; None where switches have one rate for all."""
     inventory: tuple[InventoryRow, ...] | None = None
     """Real ids of devices; None where there are placeholders."""
     headroom_rows: tuple[ProfileRow, ...] | None = None
     """The declared headroom table of the platform; None where none is declared."""
     places: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}), compare=False, repr=False)
     """Where each value of the declaration stands, by key path, as ``topology.leaf`` or ``jobs[0].name``."""
+
+    @property
+    def leaf_runs(self) -> Mapping[str, RunPart]:
+        """Give the runs that a leaf's ports may have, by the key of ``cables``."""
+        runs = {"host_leaf": self.host_leaf, "leaf_spine": self.leaf_spine}
+        return {**runs, **self._direct_runs}
+
+    @property
+    def switch_runs(self) -> Mapping[str, RunPart]:
+        """Give the runs between switches that touch a leaf or a spine of its own pod or group."""
+        return {"leaf_spine": self.leaf_spine, **self._direct_runs}
+
+    @property
+    def _direct_runs(self) -> Mapping[str, RunPart]:
+        runs = {"leaf_leaf": self.leaf_leaf, "between_groups": self.between_groups}
+        return {key: run for key, run in runs.items() if run is not None}

@@ -21,7 +21,7 @@ HashField = Literal[
     "flow-label", "inner-protocol", "inner-src-ip", "inner-dst-ip", "inner-src-port", "inner-dst-port",
     "inner-flow-label", "gtp-teid", "rdma-opcode", "rdma-queue-pair",
 ]  # fmt: skip
-RunName = Literal["host_leaf", "leaf_spine", "spine_core"]
+RunName = Literal["host_leaf", "leaf_spine", "spine_core", "leaf_leaf", "between_groups"]
 
 
 class Source(Section):

@@ -21,6 +21,7 @@ from weftline.model.section import (
     Section,
 )
 from weftline.model.subnet import InfinibandSection
+from weftline.model.topology import TopologySection
 
 MAX_OWN_PARTS: Final = 200
 """Parts of one kind that a declaration may bring along."""
@@ -84,31 +85,6 @@ class HostsSection(Section):
     )
 
 
-class TopologySection(Section):
-    """The shape of the fabric and the switches of each tier."""
-
-    kind: Literal["rail-optimised", "fat-tree", "rail-only", "cabling"] = Field(
-        default="rail-optimised", description="How leaves, spines and cores join; cabling: as a list of cables says."
-    )
-    planes: Annotated[int, Field(strict=True, ge=1, le=8)] = Field(
-        default=1, description="Separate fabrics side by side; each NIC has one port on each."
-    )
-    tiers: Annotated[int, Field(strict=True, ge=1, le=3)] | Auto = Field(
-        default=AUTO, description="Levels of switches; auto: as few as reach every leaf."
-    )
-    leaf: PartName = Field(
-        default=AUTO, description="Switch part of the leaves; auto: by technology, rate and unit size."
-    )
-    spine: PartName = Field(default=AUTO, description="Switch part of the spines; auto: as the leaves.")
-    core: PartName = Field(default=AUTO, description="Switch part of the cores; auto: as the spines.")
-    oversubscription: Annotated[float, Field(strict=True, ge=1, le=64)] = Field(
-        default=1.0, description="Host bandwidth over uplink bandwidth at the leaf; 1 is non-blocking."
-    )
-    cabling: RelativePath | None = Field(
-        default=None, description="Path of a cabling list (CSV), relative to the declaration; only with kind: cabling."
-    )
-
-
 class CableRun(Section):
     """The cables between two tiers."""
 
@@ -126,6 +102,10 @@ class CablesSection(Section):
     host_leaf: CableRun = Field(default=CableRun(), description="Cables from NICs to leaves.")
     leaf_spine: CableRun = Field(default=CableRun(), description="Cables from leaves to spines.")
     spine_core: CableRun = Field(default=CableRun(), description="Cables from spines to cores.")
+    leaf_leaf: CableRun = Field(
+        default=CableRun(), description="Cables inside a group of a dragonfly, or between neighbours of a torus."
+    )
+    between_groups: CableRun = Field(default=CableRun(), description="Cables between groups.")
 
 
 class RoutingSection(Section):
@@ -267,6 +247,11 @@ class ExpectSection(Section):
     host_leaf: Expected | None = Field(default=None, description="Cables from hosts to leaves that the plan counts.")
     leaf_spine: Expected | None = Field(default=None, description="Cables from leaves to spines that the plan counts.")
     spine_core: Expected | None = Field(default=None, description="Cables from spines to cores that the plan counts.")
+    endpoints: Expected | None = Field(default=None, description="NIC ports of hosts that the plan counts.")
+    extra_endpoints: Expected | None = Field(default=None, description="Ports of other endpoints that the plan counts.")
+    groups: Expected | None = Field(default=None, description="Groups that the plan counts.")
+    leaf_leaf: Expected | None = Field(default=None, description="Cables between leaves that the plan counts.")
+    between_groups: Expected | None = Field(default=None, description="Cables between groups that the plan counts.")
 
 
 class FabricSpec(Section):

@@ -6,9 +6,11 @@ import numpy as np
 
 from weftline.app.build import Built
 from weftline.app.views.failure import view_problem
+from weftline.compile import plan_direct, tell_direct
 from weftline.kernels.column import NIL
 from weftline.model.design import TierPart
 from weftline.model.fabric import TIER_NAMES
+from weftline.model.topology import DIRECT
 
 
 def view_checked(built: Built) -> dict[str, object]:
@@ -28,6 +30,8 @@ def view_resolved(built: Built) -> dict[str, object]:
     design = built.checked.design
     spec = design.spec
     engine = spec.routing.engine
+    plan = plan_direct(design) if spec.topology.kind in DIRECT else ()
+    told = {} if isinstance(plan, tuple) else tell_direct(design, plan)
     return {
         "technology": spec.technology,
         "topology": spec.topology.kind,
@@ -37,7 +41,8 @@ def view_resolved(built: Built) -> dict[str, object]:
         "rails": design.rails,
         "rate": f"{design.rate_gbps:g} Gb/s",
         "planes": spec.topology.planes,
-        "unit_size": design.unit_size,
+        **({} if spec.topology.kind in DIRECT else {"unit_size": design.unit_size}),
+        **told,
         **{tier: _tell_part(built, tier, count) for tier, count in built.counts.switches.items() if count},
         "engine": built.checked.technology.design.engine if engine == "auto" else engine,
     }
