@@ -294,6 +294,7 @@ def tenancies(draw: st.DrawFn, numbers: list[int]) -> TenancyIntent:
                 f"SRC_{name}",
                 tuple(draw(st.lists(st.sampled_from(numbers), min_size=1, max_size=3, unique=True))),
                 tuple(draw(st.lists(networks, min_size=1, max_size=4, unique=True))),
+                draw(maybe(st.integers(1, 65_535))),
             )
             for name in draw(st.just([]) | st.just(names))
         ),

@@ -187,8 +187,9 @@ def change_vrf(device: ObservedDevice, name: str, **fields: Any) -> ObservedDevi
 
 
 def change_rules(device: ObservedDevice, name: str, *rules: ObservedRule, **fields: Any) -> ObservedDevice:
-    """Give a filter other rules."""
-    filters = tuple(replace(one, rules=rules, **fields) if one.name == name else one for one in device.filters)
+    """Give a filter other rules behind the one that drops what is meant for tunnels."""
+    kept = (rule(device.name, 0, "deny", protocol="udp", target_port="4789"), *rules)
+    filters = tuple(replace(one, rules=kept, **fields) if one.name == name else one for one in device.filters)
     return replace(device, filters=filters)
 
 

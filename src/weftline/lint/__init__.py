@@ -6,6 +6,7 @@ from weftline.lint.buffers import RULES as BUFFERS
 from weftline.lint.changes import RULES as CHANGES
 from weftline.lint.classes import RULES as CLASSES
 from weftline.lint.drift import RULES as DRIFT
+from weftline.lint.edges import RULES as EDGES
 from weftline.lint.evidence import RULES as EVIDENCE
 from weftline.lint.files import RULES as FILES
 from weftline.lint.frames import RULES as FRAMES
@@ -21,8 +22,8 @@ from weftline.lint.tenancy import RULES as TENANCY
 from weftline.model.finding import Finding
 
 RULES: tuple[Rule, ...] = (
-    *CLASSES, *PAUSES, *BUFFERS, *POOLS, *QUEUES, *FRAMES, *LINKS, *HOSTS, *PATHS, *SESSIONS, *TENANCY, *DRIFT,
-    *CHANGES, *EVIDENCE, *FILES,
+    *CLASSES, *PAUSES, *BUFFERS, *POOLS, *QUEUES, *FRAMES, *LINKS, *HOSTS, *PATHS, *SESSIONS, *TENANCY, *EDGES,
+    *DRIFT, *CHANGES, *EVIDENCE, *FILES,
 )  # fmt: skip
 SEVERITIES = ("critical", "warning", "note")
 

@@ -6,18 +6,14 @@ from collections.abc import Iterator
 
 from weftline.errors import Place
 from weftline.formats.route_target import ANY, AUTO, RouteTarget, derive_target, parse_target
-from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used
+from weftline.lint.edges import is_tenant
+from weftline.lint.rule import Hit, LintSource, Rule
 from weftline.model.observed import ObservedDevice
-from weftline.model.observed_port import ObservedPort
-from weftline.model.observed_routing import DEFAULT_VRF, ObservedRouter, ObservedVrf
+from weftline.model.observed_routing import ObservedRouter, ObservedVrf
 
 SHARED = "only services that tenants share may be imported by others than their own VRF"
 DEFAULTS = frozenset({"0.0.0.0/0", "::/0", "default"})
 NOWHERE = frozenset({"blackhole", "null0", "reject", "unreachable", "discard", "drop"})
-
-
-def _is_tenant(name: str) -> bool:
-    return name not in {DEFAULT_VRF, "", "mgmt", "management"}
 
 
 def _list_routers(source: LintSource) -> Iterator[tuple[ObservedDevice, ObservedRouter]]:
@@ -63,14 +59,14 @@ def _judge_leaks(source: LintSource) -> Iterator[Hit]:
     right = "no leak between VRFs; share a service by route targets of its own"
     for device, router in _list_routers(source):
         for said in router.imported_vrfs:
-            if _is_tenant(router.vrf) or _is_tenant(said.value):
+            if is_tenant(router.vrf) or is_tenant(said.value):
                 yield Hit(device.name, f"VRF {router.vrf} takes over the routes of {said.value}", said.where, right)
         for said in router.leaks:
             yield Hit(device.name, f"VRF {router.vrf} takes over routes: {said.value[:80]}", said.where, right)
     for device, vrf in _list_vrfs(source):
         for said in vrf.static_routes:
             other = said.value.partition(" vrf ")[2]
-            if other and other != vrf.name and (_is_tenant(vrf.name) or _is_tenant(other)):
+            if other and other != vrf.name and (is_tenant(vrf.name) or is_tenant(other)):
                 words = f"static route {said.value} of VRF {vrf.name} leads into {other}"
                 yield Hit(device.name, words, said.where, right)
 
@@ -84,12 +80,12 @@ def _list_vrfs(source: LintSource) -> Iterator[tuple[ObservedDevice, ObservedVrf
 def _judge_default(source: LintSource) -> Iterator[Hit]:
     right = "no default route in a tenant's VRF, unless the tenant may leave the fabric"
     for device, vrf in _list_vrfs(source):
-        for said in vrf.static_routes if _is_tenant(vrf.name) else ():
+        for said in vrf.static_routes if is_tenant(vrf.name) else ():
             prefix, _, rest = said.value.partition(" via ")
             if prefix in DEFAULTS and rest.lower() not in NOWHERE:
                 yield Hit(device.name, f"VRF {vrf.name} has a default route: {said.value}", said.where, right)
     for device, router in _list_routers(source):
-        if not _is_tenant(router.vrf):
+        if not is_tenant(router.vrf):
             continue
         said = router.originates_default
         if said is not None and said.value:
@@ -104,7 +100,7 @@ def _judge_tunnel(source: LintSource) -> Iterator[Hit]:
         own = None if device.tunnel is None else device.tunnel.source
         for port in device.ports if own is not None else ():
             vrf = None if port.vrf is None else port.vrf.value
-            if vrf is None or not _is_tenant(vrf) or own is None:
+            if vrf is None or not is_tenant(vrf) or own is None:
                 continue
             for said in port.addresses:
                 if said.value.partition("/")[0] == own.value.partition("/")[0]:
@@ -135,34 +131,13 @@ def _judge_networks(source: LintSource) -> Iterator[Hit]:
 def _judge_mirrors(source: LintSource) -> Iterator[Hit]:
     """Name sessions that copy packets on switches that have tenants."""
     for device in source.switches:
-        if not any(_is_tenant(vrf.name) for vrf in device.vrfs):
+        if not any(is_tenant(vrf.name) for vrf in device.vrfs):
             continue
         for mirror in device.mirrors:
             ports = ", ".join(said.value for said in mirror.ports[:4]) or "ports that it does not name"
             target = "" if mirror.target is None else f" to {mirror.target.value}"
             words = f"session {mirror.name} ({mirror.kind.value}) copies packets of {ports}{target}"
             yield Hit(device.name, words, mirror.where, "no session that outlives the search for a fault")
-
-
-def _judge_edges(source: LintSource) -> Iterator[Hit]:
-    """Name tenants' ports without any check of sources; filters may stand where the files cannot say."""
-    for device in source.switches:
-        if "filters" not in device.covers:
-            continue
-        bound = {said.value for one in device.filters for said in one.ports}
-        bare: list[tuple[ObservedPort, str, Place, str]] = [
-            (port, "takes packets from any source address", port.where, "a filter on the way in for its own subnet")
-            for port in device.ports
-            if _is_edge(port) and port.name not in bound
-        ]
-        yield from gather(bare, device.name)
-
-
-def _is_edge(port: ObservedPort) -> bool:
-    is_tenants = port.vrf is not None and _is_tenant(port.vrf.value) and bool(port.addresses) and is_used(port)
-    is_plug = port.routes_vlan is None and not port.name.lower().startswith(("loopback", "vlan", "lo"))
-    is_checked = port.checks_source is not None and port.checks_source.value != "off"
-    return is_tenants and is_plug and not is_checked and not port.filters_in
 
 
 RULES = (
@@ -174,5 +149,4 @@ RULES = (
     Rule("tenancy.tunnel-in-vrf", "critical", _judge_tunnel, "RFC 7348, 7: made-up VXLAN packets", ("TEN-07",)),
     Rule("tenancy.shared-vni", "critical", _judge_networks, "RFC 7348, 4: the VNI alone separates", ("TEN-08",)),
     Rule("tenancy.mirror", "warning", _judge_mirrors, "a session copies packets of tenants, whoever reads them"),
-    Rule("tenancy.sources-unchecked", "note", _judge_edges, "RFC 2827: packets with the address of another"),
 )

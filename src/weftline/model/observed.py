@@ -134,8 +134,8 @@ class ObservedDevice:
     filters: tuple[ObservedFilter, ...] = ()
     mirrors: tuple[ObservedMirror, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
-    """What the device calls the table of ``groups``, ``queues``, ``queue-buffers``, ``watchdog``, ``pauses`` and
-    ``lengths``, so that a row that is missing can be named."""
+    """What the device calls the table of ``groups``, ``queues``, ``queue-buffers``, ``watchdog``, ``pauses``,
+    ``lengths`` and ``filters``, so that a row that is missing can be named."""
     uses_kernel_groups: Said[bool] | None = None
     """Whether routes go into the kernel by next-hop groups (FRR's default)."""
     settings: tuple[ObservedSetting, ...] = ()

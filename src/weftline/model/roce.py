@@ -153,7 +153,8 @@ class TenancySection(Section):
         default=1001, description="VLAN by which a leaf joins the first tenant's VRF to its network number."
     )
     source_checks: Flag = Field(
-        default=True, description="Whether leaves drop what hosts send from addresses that are not theirs."
+        default=True,
+        description="Whether leaves drop what hosts send from addresses that are not theirs, or to tunnels.",
     )
 
 

@@ -25,12 +25,14 @@ class VrfIntent:
 
 @dataclass(frozen=True, slots=True)
 class FilterIntent:
-    """What may come in at some ports: IPv4 packets of these sources, and nothing else."""
+    """What may come in at some ports: IPv4 packets of these sources, but not to tunnels, and nothing else."""
 
     key: str
     ports: tuple[int, ...]
     sources: tuple[str, ...]
     """Networks, ascending."""
+    tunnel_port: int | None = None
+    """UDP port to which nothing may come in: a host could write what looks like another tenant's packet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from weftline.model.proof import Certificate, Proof, Verdict, Witness
 from weftline.model.separation import SeparationFiles
 from weftline.prove.isolate import CLAIM
 from weftline.prove.sharing import Allowed, call_owner
-from weftline.prove.tenancy.edges import EdgeVerdict
+from weftline.prove.tenancy.edges import EdgeVerdict, list_wide
 from weftline.prove.tenancy.exchange import Roads, build_roads
-from weftline.prove.tenancy.meetings import Judge, Meeting, tell_source, tell_watched
+from weftline.prove.tenancy.meetings import Judge, Meeting, tell_source, tell_tunnel, tell_watched
 from weftline.prove.tenancy.placement import Placement, place_owners
 from weftline.prove.tenancy.watching import find_watched, first_few, list_risks, list_uncovered
 
@@ -24,6 +24,8 @@ KIND = "separation"
 MAX_WITNESSES = 20
 MAX_MEETINGS = 10_000
 BYTE = 8
+Edges = tuple[list[EdgeVerdict], list[EdgeVerdict]]
+"""What was judged of sources, and of packets for tunnel ends."""
 
 
 def prove_separation(files: SeparationFiles, *, required: bool) -> Proof:
@@ -36,36 +38,35 @@ def prove_separation(files: SeparationFiles, *, required: bool) -> Proof:
     roads = build_roads(files, placement)
     judge = Judge(files, placement, roads)
     doubts: list[str] = [*files.doubts]
-    edges = judge.judge_edges()
+    edges, tunnels = judge.judge_edges(), judge.judge_tunnels()
     found = [
         *judge.find_shared(),
         *judge.find_paths(),
         *islice((tell_watched(one) for one in find_watched(files, placement, doubts)), MAX_MEETINGS),
         *(tell_source(one) for one in islice((one for one in edges if one.verdict == "open"), MAX_MEETINGS)),
+        *(tell_tunnel(one) for one in islice((one for one in tunnels if one.verdict == "open"), MAX_MEETINGS)),
     ]
-    risks = list_risks(files, placement, may)
-    detail = _tell(files, found, edges, risks)
+    risks = [*list_risks(files, placement, may), *list_wide(edges)]
+    detail = _tell(files, found, (edges, tunnels), risks)
     statement = _state(files, len(detail["owners"]), risks)
     if found:
         witness = Witness("meeting", found[0].summary, found[0].tell())
         return Proof(
             CLAIM, required, Verdict.REFUTED, statement, files.of, len(found), "meetings", witness, detail=detail
         )
-    doubts.extend(_doubt(files, placement, roads, judge, edges))
+    doubts.extend(_doubt(files, placement, roads, judge, (edges, tunnels)))
     if doubts:
         kept = first_few(doubts)
         words = f"{statement} Not decided: {'; '.join(kept)}."
         detail["doubts"] = list(kept)
         return Proof(CLAIM, required, Verdict.UNKNOWN, words, files.of, detail=detail)
-    certificate = _certify(placement, roads, judge, edges)
+    certificate = _certify(placement, roads, judge, (edges, tunnels))
     return Proof(
         CLAIM, required, Verdict.PROVED, statement, files.of, 0, "meetings", certificate=certificate, detail=detail
     )
 
 
-def _doubt(
-    files: SeparationFiles, placement: Placement, roads: Roads, judge: Judge, edges: Iterable[EdgeVerdict]
-) -> Iterable[str]:
+def _doubt(files: SeparationFiles, placement: Placement, roads: Roads, judge: Judge, edges: Edges) -> Iterable[str]:
     """List why nothing can be proved."""
     if not any(end.facing for end in files.ends):
         yield "no endpoint is known"
@@ -73,20 +74,25 @@ def _doubt(
     yield from placement.doubts
     yield from roads.doubts
     yield from judge.doubt_paths()
-    open_ends = [one for one in edges if one.verdict == "unknown"]
-    if open_ends:
-        more = f", one of {len(open_ends):,}" if len(open_ends) > 1 else ""
-        yield f"whether sources of {open_ends[0].end.name} are checked is not known ({open_ends[0].step.says}){more}"
+    for form, verdicts in zip(("sources of {} are checked", "tunnel packets of {} are dropped"), edges, strict=True):
+        open_ends = [one for one in verdicts if one.verdict == "unknown"]
+        if open_ends:
+            more = f", one of {len(open_ends):,}" if len(open_ends) > 1 else ""
+            yield f"whether {form.format(open_ends[0].end.name)} is not known ({open_ends[0].step.says}){more}"
 
 
-def _tell(files: SeparationFiles, found: list[Meeting], edges: list[EdgeVerdict], risks: list[str]) -> dict[str, Any]:
+def _tell(files: SeparationFiles, found: list[Meeting], edges: Edges, risks: list[str]) -> dict[str, Any]:
     kinds = [meeting.kind for meeting in found]
+    sources, tunnels = edges
     return {
         "owners": sorted({call_owner(end.owner) for end in files.ends}),
         "endpoints": len(files.ends),
         "switches": len({device.name for device in files.devices if device.role != "host"}),
-        "checked_sources": sum(one.verdict == "checked" for one in edges),
-        "open_sources": sum(one.verdict == "open" for one in edges),
+        "checked_sources": sum(one.verdict == "checked" for one in sources),
+        "own_sources": sum(one.verdict == "checked" and one.is_exact for one in sources),
+        "open_sources": sum(one.verdict == "open" for one in sources),
+        "stopped_tunnels": sum(one.verdict == "checked" for one in tunnels),
+        "open_tunnels": sum(one.verdict == "open" for one in tunnels),
         "shared": sorted(call_owner(sharing.hub) for sharing in files.sharings),
         "kinds": {kind: kinds.count(kind) for kind in sorted(set(kinds))},
         "meetings": [meeting.tell() for meeting in found[:MAX_WITNESSES]],
@@ -100,11 +106,11 @@ def _state(files: SeparationFiles, owners: int, risks: list[str]) -> str:
     return (
         f"By {files.source}, endpoints of {owners:,} owners are kept apart: no VRF, VLAN or VNI leads to another's "
         "hosts or gateways, to switches, tunnel ends or out; no session copies their packets; and each port takes "
-        f"only its own IPv4 sources.{shared} {files.premise}".rstrip()
+        f"only its own IPv4 sources, and no UDP for tunnel ends.{shared} {files.premise}".rstrip()
     ) + (f" Residual risk: {'; '.join(risks)}." if risks else "")
 
 
-def _certify(placement: Placement, roads: Roads, judge: Judge, edges: list[EdgeVerdict]) -> Certificate:
+def _certify(placement: Placement, roads: Roads, judge: Judge, edges: Edges) -> Certificate:
     """List every way between tables, what each point can reach, and who stands where: enough to judge again."""
     graph = roads.graph
     width = (len(roads.bits) + BYTE - 1) // BYTE
@@ -129,7 +135,8 @@ def _certify(placement: Placement, roads: Roads, judge: Judge, edges: list[EdgeV
         ),
         "group_ptr": np.cumsum([0, *map(len, groups)], dtype=np.int64),
         "group_owner": np.array([owners.index(owner) for group in groups for owner in sorted(group)], dtype=np.int64),
-        "is_checked": np.array([one.verdict == "checked" for one in edges], dtype=np.uint8),
+        "is_checked": np.array([one.verdict == "checked" for one in edges[0]], dtype=np.uint8),
+        "stops_tunnels": np.array([one.verdict == "checked" for one in edges[1]], dtype=np.uint8),
     }
     statement = "what a point reaches holds what every way from it leads to, and nothing that its owners must not reach"
     return Certificate(KIND, statement, columns, digest_parts((KIND, *columns, *columns.values())))
@@ -148,7 +155,9 @@ def check_separation(proof: Proof) -> bool:
     columns = certificate.columns
     if certificate.kind != KIND or certificate.digest != digest_parts((KIND, *columns, *columns.values())):
         return False
-    return bool(_is_closed(columns) and _is_kept(columns) and columns["is_checked"].all())
+    return bool(
+        _is_closed(columns) and _is_kept(columns) and columns["is_checked"].all() and columns["stops_tunnels"].all()
+    )
 
 
 def _is_closed(columns: Mapping[str, Any]) -> bool:

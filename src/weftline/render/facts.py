@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from weftline.admit.filters import find_dropped_port
 from weftline.errors import Place
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedDevice
@@ -159,6 +160,9 @@ def _say_tenancy(facts: _Facts, device: ObservedDevice, numbers: dict[str, int])
             facts.say(f"tenancy.filters.{one.name}.ports", bound, one.where)
             sources = tuple(rule.source for rule in one.rules if rule.action == "permit")
             facts.say(f"tenancy.filters.{one.name}.sources", sources, one.where)
+            dropped = find_dropped_port(one)
+            if dropped is not None:
+                facts.say(f"tenancy.filters.{one.name}.tunnel_port", *dropped)
 
 
 def _list_announced(device: ObservedDevice, router: ObservedRouter) -> Iterator[str]:

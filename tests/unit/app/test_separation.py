@@ -114,23 +114,48 @@ def put(table: str, key: str, **fields: Any) -> Callable[[Tables], None]:
 
 
 def shorten(tables: Tables) -> None:
-    tables["ACL_TABLE"]["SRC_Vrfred"]["ports"].remove("Ethernet0")
+    tables["ACL_TABLE"]["EDGE"]["ports"].remove("Ethernet0")
+
+
+def set_rule(name: str, **fields: str | None) -> Callable[[Tables], None]:
+    """Change fields of a rule of the filter, or take them away."""
+
+    def change(tables: Tables) -> None:
+        row = tables["ACL_RULE"][f"EDGE|{name}"]
+        row |= {key: value for key, value in fields.items() if value is not None}
+        for key, value in fields.items():
+            if value is None:
+                del row[key]
+
+    return change
 
 
 TABLES: dict[str, tuple[str, Callable[[Tables], Any]]] = {
     "a port in the VRF of another": ("path", put("INTERFACE", "Ethernet0", vrf_name="Vrfblue")),
     "a port in the default VRF": ("underlay", put("INTERFACE", "Ethernet0")),
-    "a filter without a drop of the rest": ("source", lambda tables: tables["ACL_RULE"].pop("SRC_Vrfred|REST")),
-    "a filter that lets all in": (
-        "source", put("ACL_RULE", "SRC_Vrfred|OWN_1", PRIORITY="9000", SRC_IP="0.0.0.0/0", PACKET_ACTION="FORWARD")),
-    "a filter for the addresses of another": (
-        "source", put("ACL_RULE", "SRC_Vrfred|MORE", PRIORITY="8000", SRC_IP="10.128.0.8/31", PACKET_ACTION="FORWARD")),
+    "a filter without a drop of the rest": ("source", lambda tables: tables["ACL_RULE"].pop("EDGE|REST")),
+    "a filter that lets all in": ("source", set_rule("EDGE_1_1", SRC_IP="0.0.0.0/0")),
+    "a filter for the addresses of another": ("source", set_rule("EDGE_1_1", SRC_IP="10.128.0.9/32")),
+    "a rule of another's port": ("source", set_rule("EDGE_5_1", IN_PORTS="Ethernet0")),
     "a filter that leaves a port out": ("source", shorten),
+    "a filter that lets tunnels of one port in": ("tunnel", shorten),
+    "no drop of tunnels": ("tunnel", lambda tables: tables["ACL_RULE"].pop("EDGE|TUNNEL_4789")),
+    "a drop of another UDP port": ("tunnel", set_rule("TUNNEL_4789", L4_DST_PORT="8472")),
+    "a drop of TCP": ("tunnel", set_rule("TUNNEL_4789", IP_PROTOCOL="6")),
+    "a drop behind what comes in": ("tunnel", set_rule("TUNNEL_4789", PRIORITY="2")),
+    "a drop at another port": ("tunnel", set_rule("TUNNEL_4789", IN_PORTS="Ethernet16")),
+    "a drop of some targets": ("tunnel", set_rule("TUNNEL_4789", DST_IP="10.0.0.1/32")),
+    "a drop of some sources": ("tunnel", set_rule("TUNNEL_4789", SRC_IP="10.128.0.1/32")),
+    "a drop that forwards": ("tunnel", set_rule("TUNNEL_4789", PACKET_ACTION="FORWARD")),
+    "no filter in force": ("tunnel", lambda tables: tables["ACL_TABLE"]["EDGE"].__setitem__("ports", [])),
+    "a filter on the way out": ("tunnel", lambda tables: tables["ACL_TABLE"]["EDGE"].__setitem__("stage", "egress")),
     "a mirror of a port": (
         "mirror", put("MIRROR_SESSION", "spy", type="SPAN", src_port="Ethernet0", dst_port="Ethernet64")),
     "a mirror of an uplink": (
         "mirror", put("MIRROR_SESSION", "spy", **SPY)),
     "samples of all ports": ("mirror", put("SFLOW", "global", admin_state="up")),
+    "a drop that the switch does not take": (
+        "tunnel", lambda tables: tables["ACL_TABLE_TYPE"]["EDGE"]["MATCHES"].remove("L4_DST_PORT")),
     "the tunnel's address in a VRF": ("underlay", put("LOOPBACK_INTERFACE", "Loopback0", vrf_name="Vrfred")),
     "a network number of another": (
         "network", put("VXLAN_TUNNEL_MAP", "vtep|map_10002_Vlan1001", vlan="Vlan1001", vni="10002")),
@@ -157,12 +182,47 @@ def test_a_change_of_tables_is_found(made: Made, fault: str) -> None:
     assert any("leaf-001" in step["says"] for one in proof.detail["meetings"] for step in one["path"])
 
 
+def test_a_hole_for_tunnels_names_the_device_and_the_table(made: Made) -> None:
+    """Only the one port is blamed where the one port is not bound, and every port where the drop is missing."""
+    one, everyone = (edit_tables(made, TABLES[name][1]) for name in
+                     ("a filter that lets tunnels of one port in", "no drop of tunnels"))  # fmt: skip
+    assert (one.detail["open_tunnels"], everyone.detail["open_tunnels"]) == (1, 9)
+    (meeting,) = [one for one in one.detail["meetings"] if one["kind"] == "tunnel"]
+    assert "leaf-001/1 has no filter on the way in (leaf-001, ACL_RULE)" in meeting["summary"]
+    assert meeting["b_owner"] == "the underlay"
+    first = next(one for one in everyone.detail["meetings"] if one["kind"] == "tunnel")
+    assert "of filter EDGE lets UDP 4789 in before a rule drops it (leaf-001, ACL_RULE)" in first["summary"]
+    assert first["path"][-1]["path"].startswith("ACL_RULE.EDGE|EDGE_1_1")
+
+
+def test_all_ends_of_tunnels_are_targets_enough(made: Made) -> None:
+    def change(tables: Tables) -> None:
+        tables["ACL_TABLE_TYPE"]["EDGE"]["MATCHES"].append("DST_IP")
+        set_rule("TUNNEL_4789", DST_IP="10.0.0.0/12")(tables)
+
+    proof = edit_tables(made, change)
+    assert proof.verdict is Verdict.PROVED, proof.statement
+
+
+def test_hosts_that_may_send_as_others_of_their_tenant_are_a_risk_in_words(made: Made) -> None:
+    proof = edit_tables(made, set_rule("EDGE_1_1", SRC_IP="10.128.0.2/31"))
+    assert proof.verdict is Verdict.PROVED, proof.statement
+    assert proof.detail["own_sources"] == proof.detail["checked_sources"] - 1
+    assert any("1 edge ports, leaf-001/1 first, let in sources" in risk for risk in proof.detail["residual_risks"])
+    assert not any("let in sources" in risk for risk in made.prove().detail["residual_risks"])
+
+
+def drop_by_port(tables: Tables) -> None:
+    tables["ACL_TABLE"]["EDGE"]["type"] = "L3"
+    set_rule("TUNNEL_4789", IN_PORTS="Ethernet0,Ethernet4")(tables)
+
+
 UNKNOWN: dict[str, Callable[[Tables], Any]] = {
     "a table that nobody knows": put("TENANT_GLUE", "x", a="b"),
     "another number than the routing daemon has": put("VRF", "Vrfred", vni="10009"),
     "a VRF that is nowhere": put("INTERFACE", "Ethernet0", vrf_name="Vrfgone"),
-    "a match that nobody knows": put(
-        "ACL_RULE", "SRC_Vrfred|OWN_1", PRIORITY="9000", BTH_OPCODE="3", PACKET_ACTION="FORWARD"),
+    "a match that nobody knows": set_rule("EDGE_1_1", SRC_IP=None, BTH_OPCODE="3"),
+    "a port of a drop that the built-in type may not match": drop_by_port,
 }  # fmt: skip
 
 

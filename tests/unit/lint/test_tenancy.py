@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, Literal
 
 import pytest
 
@@ -9,7 +10,7 @@ from tests import tenant_files as make
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.model.finding import Finding
 from weftline.model.observed import ObservedDevice
-from weftline.model.observed_routing import ObservedMirror
+from weftline.model.observed_routing import ObservedMirror, ObservedRule
 
 Change = Callable[[ObservedDevice], ObservedDevice]
 OURS = tuple(rule for rule in RULES if rule.key.startswith("tenancy."))
@@ -23,6 +24,24 @@ def lint(change: Change | None = None, device: str = "leaf-1") -> tuple[Finding,
 def watch(leaf: ObservedDevice) -> ObservedDevice:
     session = ObservedMirror("spy", make.place("leaf-1", "spy"), make.say("leaf-1", "kind", "ERSPAN"))
     return replace(leaf, mirrors=(session,))
+
+
+def bind(leaf: ObservedDevice, stage: Literal["in", "out"]) -> ObservedDevice:
+    """Bind the filter of red from its own side."""
+    said, ports = make.say("leaf-1", "stage", stage), make.say_all("leaf-1", "ports", "Ethernet0")
+    filters = tuple(replace(one, stage=said, ports=ports) if one.name == "in-red" else one for one in leaf.filters)
+    return replace(make.change_port(leaf, "Ethernet0", filters_in=()), filters=filters)
+
+
+def set_rules(leaf: ObservedDevice, *rules: ObservedRule) -> ObservedDevice:
+    """Give the filter of red these rules alone."""
+    filters = tuple(replace(one, rules=rules) if one.name == "in-red" else one for one in leaf.filters)
+    return replace(leaf, filters=filters)
+
+
+def tunnels(port: str, order: int = 9) -> ObservedRule:
+    """Make a rule that drops UDP to a port."""
+    return make.rule("leaf-1", order, "deny", protocol="udp", target_port=port)
 
 
 FAULTS: dict[str, list[Change]] = {
@@ -55,7 +74,25 @@ FAULTS: dict[str, list[Change]] = {
             leaf.tunnel, vni_of_vlan=((7, make.say("leaf-1", "map", 9)), (8, make.say("leaf-1", "map", 9))))),
     ],
     "tenancy.mirror": [watch],
-    "tenancy.sources-unchecked": [lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=())],
+    "tenancy.sources-unchecked": [
+        lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=()),
+        lambda leaf: make.change_rules(leaf, "in-red", make.rule("leaf-1", 1, "permit")),
+        lambda leaf: make.change_rules(
+            leaf, "in-red", make.rule("leaf-1", 1, "permit", source="10.100.0.0/16"), make.rule("leaf-1", 2, "deny")),
+        lambda leaf: make.change_port(
+            leaf, "Ethernet0", filters_in=(), checks_source=make.say("leaf-1", "urpf", "off")),
+        lambda leaf: bind(leaf, "out"),
+    ],
+    "tenancy.tunnels-unfiltered": [
+        lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=()),
+        lambda leaf: bind(leaf, "out"),
+        lambda leaf: set_rules(leaf, make.rule("leaf-1", 2, "permit", source="10.100.1.0/31"),
+                               make.rule("leaf-1", 3, "deny")),
+        lambda leaf: set_rules(leaf, make.rule("leaf-1", 2, "permit", source="10.100.1.0/31"), tunnels("4789")),
+        lambda leaf: set_rules(leaf, tunnels("8472"), make.rule("leaf-1", 2, "permit", source="10.100.1.0/31")),
+        lambda leaf: replace(leaf, tunnel=None if leaf.tunnel is None else replace(
+            leaf.tunnel, udp_port=make.say("leaf-1", "udp", 8472))),
+    ],
 }  # fmt: skip
 
 
@@ -97,7 +134,65 @@ def test_files_that_cannot_say_filters_are_not_blamed_for_none() -> None:
 
 def test_checks_of_other_kinds_count() -> None:
     strict = make.say("leaf-1", "urpf", "strict")
-    assert lint(lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=(), checks_source=strict)) == ()
+
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        return make.change_port(make.change_rules(leaf, "in-red", make.rule("leaf-1", 1, "permit")),
+                                "Ethernet0", checks_source=strict)  # fmt: skip
+
+    assert lint(change) == ()
+    assert lint(lambda leaf: bind(leaf, "in")) == ()
+
+
+def test_a_hole_for_tunnels_is_named_with_its_ports_and_the_right_value() -> None:
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        return replace(make.change_port(leaf, "Ethernet0", filters_in=()), tables=(("filters", "ACL_RULE"),))
+
+    (found,) = [one for one in lint(change) if one.rule == "tenancy.tunnels-unfiltered"]
+    assert (found.subject, found.severity) == ("leaf-1/Ethernet0", "warning")
+    assert found.message == (
+        "takes UDP 4789, in which a host can write packets of another tenant: there is no filter on the way in"
+    )
+    assert found.next_step == "a rule that drops UDP 4789 before any lets it in (ACL_RULE)"
+    late = [one for one in lint(FAULTS["tenancy.tunnels-unfiltered"][3]) if one.rule == "tenancy.tunnels-unfiltered"]
+    assert late[0].message.endswith("rule 2 of filter in-red lets UDP 4789 in before a rule drops it")
+    assert late[0].where[0].path == "rule 2"
+
+
+def test_what_is_not_understood_or_not_in_the_files_is_not_blamed_on_the_edge() -> None:
+    gone = make.say_all("leaf-1", "acl", "gone")
+    assert lint(lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=gone)) == ()
+    odd = make.rule("leaf-1", 1, "permit", unread=("DSCP",))
+    assert lint(lambda leaf: set_rules(leaf, odd)) == ()
+    assert "tenancy.tunnels-unfiltered" not in {
+        one.rule for one in lint(lambda leaf: replace(make.change_port(leaf, "Ethernet0", filters_in=()), tunnel=None))
+    }
+
+
+def route_by_vlan(leaf: ObservedDevice, name: str, **fields: Any) -> ObservedDevice:
+    """Put red's port into VLAN 7, which an interface of its VRF routes."""
+    red = next(port for port in leaf.ports if port.name == "Ethernet0")
+    gate = replace(red, name=name, routes_vlan=make.say("leaf-1", "vlan", 7), **fields)
+    plug = replace(red, vrf=None, addresses=(), vlans=make.say_all("leaf-1", "member", 7), filters_in=())
+    return replace(leaf, ports=(*(plug if port is red else port for port in leaf.ports), gate))
+
+
+def test_ports_of_a_vlan_are_named_where_neither_they_nor_their_gateway_filter() -> None:
+    assert lint(lambda leaf: route_by_vlan(leaf, "Vlan7")) == ()
+    found = lint(lambda leaf: route_by_vlan(leaf, "Vlan7", filters_in=()))
+    assert {(one.rule, one.subject) for one in found} == {
+        ("tenancy.tunnels-unfiltered", "leaf-1/Ethernet0"),
+        ("tenancy.sources-unchecked", "leaf-1/Ethernet0"),
+    }
+
+
+def test_interfaces_without_a_plug_and_ports_that_are_down_let_nothing_in() -> None:
+    down = make.say("leaf-1", "up", value=False)
+    assert lint(lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=(), is_up=down)) == ()
+
+    def lone(leaf: ObservedDevice) -> ObservedDevice:
+        return replace(leaf, ports=(*leaf.ports, make.make_port("leaf-1", "Loopback7", "Vrfred", "10.9.9.9/32")))
+
+    assert lint(lone) == ()
 
 
 def test_a_session_on_a_switch_without_tenants_is_none_of_our_business() -> None:

@@ -404,7 +404,8 @@ OPEN["a filter on the way out"] = lambda leaf: replace(
 )
 CHECKED: dict[str, Change] = {
     "a strict check of the way back": lambda leaf: make.change_port(
-        leaf, "Ethernet0", filters_in=(), checks_source=make.say("leaf-1", "urpf", "strict")),
+        make.change_rules(leaf, "in-red", make.rule("leaf-1", 1, "permit")),
+        "Ethernet0", checks_source=make.say("leaf-1", "urpf", "strict")),
     "all addresses of the tenant": lambda leaf: make.change_rules(
         leaf, "in-red", make.rule("leaf-1", 1, "permit", source="10.100.0.0/16"), make.rule("leaf-1", 2, "deny")),
     "a filter whose rest is dropped": lambda leaf: make.change_rules(
@@ -437,7 +438,7 @@ NOT_KNOWN: dict[str, Change] = {
 def test_sources_of_others_that_are_let_in_are_found(fault: str) -> None:
     proof = judge(OPEN[fault])
     assert proof.verdict is Verdict.REFUTED
-    assert kinds(proof) == {"source"}
+    assert kinds(proof) - {"tunnel"} == {"source"}
     assert proof.detail["open_sources"] == 1
 
 
@@ -501,7 +502,7 @@ def test_a_session_at_a_port_of_nobody_is_none_of_our_business() -> None:
 
 def test_a_rule_that_copies_packets_is_a_session() -> None:
     proof = judge(lambda leaf: make.change_rules(
-        leaf, "in-red", make.rule("leaf-1", 0, "mirror"), make.rule("leaf-1", 1, "permit", source="10.100.1.0/31"),
+        leaf, "in-red", make.rule("leaf-1", 1, "mirror"), make.rule("leaf-1", 1, "permit", source="10.100.1.0/31"),
         make.rule("leaf-1", 2, "deny")))  # fmt: skip
     assert kinds(proof) == {"mirror"}
 
@@ -733,10 +734,57 @@ def test_pauses_of_ports_that_nobody_declared_are_a_risk_in_words() -> None:
     assert any("leaf-1/Spare is up" in risk for risk in judge(spare).detail["residual_risks"])
 
 
-def test_an_edge_without_a_filter_against_tunnels_is_a_risk_in_words() -> None:
-    proof = judge(CHECKED["all addresses of the tenant"])
-    assert any("UDP to the tunnel port" in risk for risk in proof.detail["residual_risks"])
+def test_files_that_cannot_say_filters_leave_tunnels_a_risk_in_words() -> None:
+    proof = judge(lambda leaf: replace(leaf, covers=leaf.covers - {"filters"}))
+    assert proof.verdict is Verdict.UNKNOWN
+    assert any("the files of 2 edge ports, leaf-1/1 first, cannot" in risk for risk in proof.detail["residual_risks"])
     assert not any("tunnel port" in risk for risk in prove(make.make_files()).detail["residual_risks"])
+
+
+def change_tunnel(**fields: Any) -> Change:
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        assert leaf.tunnel is not None
+        return replace(leaf, tunnel=replace(leaf.tunnel, **fields))
+
+    return change
+
+
+def drop_to(*targets: str) -> Change:
+    rules = [make.rule("leaf-1", n, "deny", protocol="17", target=one) for n, one in enumerate(targets)]
+    last = (make.rule("leaf-1", 8, "permit", source="10.100.1.0/31"), make.rule("leaf-1", 9, "deny"))
+    filters = (ObservedFilter("in-red", make.place("leaf-1", "acl"), rules=(*rules, *last)),)
+    return lambda leaf: replace(leaf, filters=(*filters, *leaf.filters[1:]))
+
+
+def test_what_is_meant_for_every_end_of_a_tunnel_must_be_dropped() -> None:
+    assert judge(drop_to("10.0.0.1/32", "10.0.0.2/32")).verdict is Verdict.PROVED
+    half = judge(drop_to("10.0.0.1/32"))
+    assert kinds(half) == {"tunnel"}
+    assert half.detail["open_tunnels"] == 1
+    hidden = make.change(make.make_files(), "leaf-1", drop_to("10.0.0.1/32", "10.0.0.2/32"))
+    assert kinds(prove(make.change(hidden, "leaf-2", change_tunnel(source=None)))) == {"tunnel"}
+
+
+def test_each_port_that_some_tunnel_listens_at_must_be_dropped() -> None:
+    port = make.say("leaf-2", "udp", 8472)
+    proof = prove(make.change(make.make_files(), "leaf-2", change_tunnel(udp_port=port)))
+    assert kinds(proof) == {"tunnel"}
+    assert "lets UDP 8472 in" in proof.detail["meetings"][0]["summary"]
+
+
+def test_a_switch_that_unpacks_nothing_needs_no_drop() -> None:
+    files = make.change(make.make_files(), "leaf-1", lambda leaf: replace(leaf, tunnel=None))
+    assert kinds(prove(make.change(files, "leaf-1", drop_to()))) == set()
+
+
+def test_a_drop_of_tunnels_that_may_hold_leaves_it_open() -> None:
+    proof = judge(
+        lambda leaf: make.change_port(
+            replace(leaf, filters=leaf.filters[1:]), "Ethernet0", checks_source=make.say("leaf-1", "urpf", "strict")
+        )
+    )
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "whether tunnel packets of host-red-1/nic1 are dropped is not known" in proof.statement
 
 
 def test_a_port_that_is_shut_stands_nowhere() -> None:

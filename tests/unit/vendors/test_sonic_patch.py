@@ -74,7 +74,7 @@ def test_every_table_that_is_written_has_its_place() -> None:
         ("VRF", "INTERFACE"), ("VRF", "VLAN_INTERFACE"), ("VLAN", "VXLAN_TUNNEL_MAP"),
         ("VXLAN_TUNNEL", "VXLAN_EVPN_NVO"),
         ("BUFFER_POOL", "BUFFER_PROFILE"), ("BUFFER_PROFILE", "BUFFER_PG"), ("BUFFER_PROFILE", "BUFFER_QUEUE"),
-        ("ACL_TABLE", "ACL_RULE"), ("PORT_QOS_MAP", "BUFFER_PG"),
+        ("ACL_TABLE_TYPE", "ACL_TABLE"), ("ACL_TABLE", "ACL_RULE"), ("PORT_QOS_MAP", "BUFFER_PG"),
     )  # fmt: skip
     assert all(ORDER.index(first) < ORDER.index(second) for first, second in references)
     assert ORDER[-1] == "PFC_WD"

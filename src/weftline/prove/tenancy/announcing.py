@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from weftline.admit.prefix import Prefix, is_default, parse_prefix
 from weftline.errors import Place
 from weftline.formats.route_target import ANY, AUTO, RouteTarget, derive_target, parse_target
 from weftline.model.observed_routing import ObservedRouter
 from weftline.model.said import Said
 from weftline.prove.tenancy.ground import DeviceGround, Step, Table, call_vrf
-from weftline.prove.tenancy.prefixes import Prefix, is_default, parse_prefix
 
 NOWHERE = frozenset({"blackhole", "null0", "null", "reject", "unreachable", "prohibit", "discard", "drop"})
 KNOWN_SOURCES = frozenset({"connected", "direct", "static", "bgp", "attached-host"})

@@ -1,36 +1,56 @@
-"""Edges: whether a switch lets an endpoint send from addresses that are not its own, filter by filter."""
+"""Edges: whether a switch lets an endpoint send from addresses that are not its own, or to the ends of tunnels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from weftline.model.observed_routing import ObservedFilter, ObservedRule
+from weftline.admit.filters import TUNNEL_PORT, Admission, judge_sources, judge_tunnels
+from weftline.admit.prefix import Prefix, is_inside, parse_prefix
+from weftline.model.observed_routing import ObservedFilter
 from weftline.model.separation import EdgePort
-from weftline.prove.tenancy.ground import Step
+from weftline.prove.tenancy.ground import DeviceGround, Step
 from weftline.prove.tenancy.placement import Standing
-from weftline.prove.tenancy.prefixes import Prefix, PrefixIndex, is_inside, parse_prefix
+from weftline.prove.tenancy.prefixes import PrefixIndex
 
 Checked = Literal["checked", "open", "unknown"]
-ANY = frozenset({"", "any", "0.0.0.0/0", "::/0"})
-ANY_PROTOCOL = frozenset({"", "any", "ip", "ipv4", "all"})
-VXLAN_PORT = 4789
-"""RFC 7348, 5."""
+_WORDS: dict[str, Checked] = {"drops": "checked", "lets": "open", "unknown": "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeVerdict:
-    """Whether the sources of one endpoint are checked, and why."""
+    """Whether what one endpoint sends is checked, and why."""
 
     end: EdgePort
     verdict: Checked
     step: Step
+    is_exact: bool = True
+    """Whether nothing comes in but from the subnets of the port itself."""
 
 
-def judge_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdict:
+@dataclass(frozen=True, slots=True)
+class TunnelEnds:
+    """The ends of all tunnels of a fabric, as addresses, and the UDP ports that they listen at."""
+
+    prefixes: frozenset[Prefix]
+    ports: tuple[int, ...]
+
+
+def list_tunnel_ends(grounds: Iterable[DeviceGround]) -> TunnelEnds:
+    """List where packets would be unpacked; one end whose address no file says leaves all addresses in question."""
+    tunnels = [ground.device.tunnel for ground in grounds if ground.device.tunnel is not None]
+    sources = [None if one.source is None else parse_prefix(one.source.value.partition("/")[0]) for one in tunnels]
+    ports = {TUNNEL_PORT if one.udp_port is None else one.udp_port.value for one in tunnels}
+    known = frozenset(prefix for prefix in sources if prefix is not None)
+    return TunnelEnds(known if known and None not in sources else frozenset(), tuple(sorted(ports)))
+
+
+def check_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdict:
     """Judge whether packets of an endpoint with another's source address are dropped where it is cabled.
 
-    One check that holds is enough: a reverse path check by the port itself, or a filter on the way in.
+    One check that holds is enough: a reverse path check by the port itself, or a filter on the way in. A source may
+    be in a subnet of the interface, or in a prefix in which nobody else has an address.
     """
     if not standing.routings and not any(port.vlans for port in standing.carriers):
         return EdgeVerdict(standing.end, "unknown", Step(f"no file says in which VRF or VLAN {standing.end.facing} is"))
@@ -38,20 +58,53 @@ def judge_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdi
         if port.checks_source is not None and port.checks_source.value == "strict":
             return EdgeVerdict(standing.end, "checked", Step(f"{port.name} checks sources", port.checks_source.where))
     subnets = [prefix for routing in standing.routings for prefix, _ in routing.subnets]
-    judged = [judge_filter(one, subnets, index, own) for one in standing.filters]
-    for verdict in ("checked", "unknown"):
-        found = next((step for word, step in judged if word == verdict), None)
+
+    def is_near(source: Prefix) -> bool:
+        return any(is_inside(source, subnet) for subnet in subnets)
+
+    def is_own(source: Prefix) -> bool:
+        return is_near(source) or (bool(own) and index.find(source) == own)
+
+    names = name_interfaces(standing)
+    return _judge(standing, lambda one: judge_sources(one, names, is_own, is_near))
+
+
+def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
+    """Judge whether an endpoint's packets to the UDP port of tunnels are dropped where it is cabled.
+
+    Which VRF they come in by decides nothing here: chips differ in whether they unpack in each of them. RFC 7348, 7.
+    """
+    names = name_interfaces(standing)
+    judged = [
+        _judge(standing, lambda one, port=port: judge_tunnels(one, names, ends.prefixes, port)) for port in ends.ports
+    ]
+    order = ("open", "unknown", "checked")
+    return min(judged, key=lambda one: order.index(one.verdict))
+
+
+def name_interfaces(standing: Standing) -> frozenset[str]:
+    """Name the interfaces by which an endpoint's packets come in."""
+    plug = () if standing.end.port is None else (standing.end.port[1],)
+    return frozenset((*plug, *(port.name for port in standing.ports)))
+
+
+def _judge(standing: Standing, how: Callable[[ObservedFilter], Admission]) -> EdgeVerdict:
+    """Judge all filters on the way in; one that holds is enough, and one that is not understood may hold."""
+    judged = [how(one) for one in standing.filters]
+    device = standing.ground.device
+    table = dict(device.tables).get("filters", "")
+    in_table = f" ({device.name}, {table})" if table else f" ({device.name})"
+    for verdict in ("drops", "unknown", "lets"):
+        found = next((one for one in judged if one.verdict == verdict), None)
         if found is not None:
-            return EdgeVerdict(standing.end, verdict, found)
-    if judged:
-        return EdgeVerdict(standing.end, "open", judged[0][1])
+            step = Step(f"{found.says}{in_table}", found.where)
+            return EdgeVerdict(standing.end, _WORDS[verdict], step, found.is_exact)
     named = _find_dangling(standing)
     if named:
-        return EdgeVerdict(
-            standing.end, "unknown", Step(f"filter {named} of {standing.end.facing} is not in the files")
-        )
-    where = standing.carriers[0].where
-    return EdgeVerdict(standing.end, "open", Step(f"{standing.end.facing} has no filter on the way in", where))
+        says = f"filter {named} of {standing.end.facing} is not in the files"
+        return EdgeVerdict(standing.end, "unknown", Step(f"{says}{in_table}"))
+    says = f"{standing.end.facing} has no filter on the way in{in_table}"
+    return EdgeVerdict(standing.end, "open", Step(says, standing.carriers[0].where))
 
 
 def _find_dangling(standing: Standing) -> str:
@@ -60,60 +113,14 @@ def _find_dangling(standing: Standing) -> str:
     return next((name for name in names if name not in known), "")
 
 
-def judge_filter(one: ObservedFilter, subnets: list[Prefix], index: PrefixIndex, own: int) -> tuple[Checked, Step]:
-    """Judge whether a filter lets in sources of the owner alone.
-
-    A source may be in a subnet of the interface, or in a prefix in which nobody else has an address.
-    """
-    for rule in sorted(one.rules, key=lambda rule: rule.order):
-        step = Step(f"rule {rule.order} of filter {one.name}: {rule.action} from {rule.source or 'any'}", rule.where)
-        if rule.action == "mirror":
-            continue
-        if rule.action == "other":
-            return "unknown", step
-        if rule.action == "deny":
-            if _takes_all(rule):
-                return "checked", step
-            continue
-        source = parse_prefix(rule.source.removeprefix("host ")) if rule.source not in ANY else None
-        if source is None and rule.source not in ANY:
-            return "unknown", step
-        if source is not None and _is_own(source, subnets, index, own):
-            continue
-        return ("unknown" if rule.unread else "open"), step
-    rest = None if one.otherwise is None else one.otherwise.value
-    words = {"deny": "drops the rest", "permit": "lets the rest in", None: "does not say what happens to the rest"}
-    verdicts: dict[str | None, Checked] = {"deny": "checked", "permit": "open", None: "unknown"}
-    return verdicts[rest], Step(f"filter {one.name} {words[rest]}", one.where)
-
-
-def _takes_all(rule: ObservedRule) -> bool:
-    return (
-        rule.source in ANY
-        and rule.target in ANY
-        and rule.protocol in ANY_PROTOCOL
-        and not rule.target_port
-        and not rule.unread
-    )
-
-
-def _is_own(source: Prefix, subnets: list[Prefix], index: PrefixIndex, own: int) -> bool:
-    if any(is_inside(source, subnet) for subnet in subnets):
-        return True
-    return bool(own) and index.find(source) == own
-
-
-def stops_tunnels(standing: Standing, udp_port: int) -> bool:
-    """Tell whether a filter on the way in drops UDP to the port of tunnels."""
-    for one in standing.filters:
-        for rule in sorted(one.rules, key=lambda rule: rule.order):
-            is_tunnel = rule.protocol in {"udp", "17"} and rule.target_port in {"", str(udp_port), "vxlan"}
-            if rule.action == "deny" and not rule.unread and rule.source in ANY and rule.target in ANY:
-                if is_tunnel or _takes_all(rule):
-                    return True
-            elif rule.action == "permit" and (rule.protocol in ANY_PROTOCOL or is_tunnel):
-                break
-    return False
+def list_wide(verdicts: Iterable[EdgeVerdict]) -> Iterator[str]:
+    """Say where hosts can send as others of their own tenant: kept apart from tenants, not from each other."""
+    wide = [one.end.facing for one in verdicts if one.verdict == "checked" and not one.is_exact]
+    if wide:
+        yield (
+            f"{len(wide):,} edge ports, {wide[0]} first, let in sources of their tenant beyond their own subnet: its "
+            "hosts can send as each other"
+        )
 
 
 def name_edges(standings: list[Standing]) -> dict[str, dict[str, Standing]]:

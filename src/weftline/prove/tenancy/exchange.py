@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.formats.route_target import ANY, RouteTarget
 from weftline.model.isolation import MANAGEMENT
 from weftline.model.separation import SeparationFiles
@@ -12,7 +13,7 @@ from weftline.prove.tenancy.announcing import Lead, TableRoutes, read_routes
 from weftline.prove.tenancy.forwarding import Graph, Way
 from weftline.prove.tenancy.ground import DEFAULT_VRF, DeviceGround, Step, Table, call_vrf
 from weftline.prove.tenancy.placement import Placement
-from weftline.prove.tenancy.prefixes import Prefix, PrefixIndex, parse_prefix
+from weftline.prove.tenancy.prefixes import PrefixIndex
 from weftline.prove.tenancy.sessions import join_sessions
 
 UNDERLAY = "/underlay"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from weftline.admit.prefix import Prefix, is_inside
 from weftline.prove.tenancy.ground import Step, Table, call_vrf
-from weftline.prove.tenancy.prefixes import Prefix, is_inside
 
 NO_STEP = Step("")
 ALL = -1

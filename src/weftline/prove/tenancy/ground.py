@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.errors import Place
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
 from weftline.model.observed_routing import DEFAULT_VRF, ObservedFilter, ObservedNeighbour, ObservedRouter, ObservedVrf
 from weftline.model.said import Said
-from weftline.prove.tenancy.prefixes import Prefix, parse_prefix
 
 Table = tuple[str, str]
 """Device and VRF."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, Literal
 
+from weftline.admit.prefix import Prefix, is_inside
 from weftline.model.isolation import MANAGEMENT
 from weftline.model.separation import SeparationFiles
 from weftline.prove.sharing import Allowed, call_owner
-from weftline.prove.tenancy.edges import EdgeVerdict, judge_sources
+from weftline.prove.tenancy.edges import EdgeVerdict, check_sources, check_tunnels, list_tunnel_ends
 from weftline.prove.tenancy.exchange import OUTSIDE, UNDERLAY, Roads
 from weftline.prove.tenancy.ground import Step, Table
 from weftline.prove.tenancy.placement import Claim, Placement
-from weftline.prove.tenancy.prefixes import Prefix, is_inside
 from weftline.prove.tenancy.segments import NETWORK, name_segment
 from weftline.prove.tenancy.watching import Watched
 
@@ -22,7 +22,7 @@ MOST_EXPLAINED = 100
 """Meetings with a path; more of them say nothing new."""
 MOST_TRIED = 2_000
 MOST_DOUBTED = 5
-Kind = Literal["path", "underlay", "outside", "segment", "network", "source", "mirror"]
+Kind = Literal["path", "underlay", "outside", "segment", "network", "source", "tunnel", "mirror"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +195,23 @@ class Judge:
         """Judge whether sources are checked at each endpoint that is somebody's."""
         bits, index = self.roads.bits, self.roads.index
         return [
-            judge_sources(standing, index, bits[standing.end.owner])
+            check_sources(standing, index, bits[standing.end.owner])
             for standing in self.placement.standings
             if standing.end.owner != MANAGEMENT
+        ]
+
+    def judge_tunnels(self) -> list[EdgeVerdict]:
+        """Judge whether made-up tunnel packets are dropped at each endpoint of a switch that unpacks some.
+
+        Where files cannot say filters at all, it is a risk that the statement names, and no verdict.
+        """
+        ends = list_tunnel_ends(self.placement.grounds.values())
+        return [
+            check_tunnels(standing, ends)
+            for standing in self.placement.standings
+            if standing.end.owner != MANAGEMENT
+            and standing.ground.device.tunnel is not None
+            and "filters" in standing.ground.device.covers
         ]
 
 
@@ -207,6 +221,14 @@ def tell_source(verdict: EdgeVerdict) -> Meeting:
     summary = f"{end.name} ({call_owner(end.owner)}) can send from addresses of others: {verdict.step.says}"
     first = Step(f"{end.name} of {call_owner(end.owner)} is cabled to {end.facing}")
     return Meeting("source", end.owner, end.owner, summary, (first, verdict.step))
+
+
+def tell_tunnel(verdict: EdgeVerdict) -> Meeting:
+    """Tell an endpoint that can write packets as if they came through a tunnel."""
+    end = verdict.end
+    summary = f"{end.name} ({call_owner(end.owner)}) can send made-up tunnel packets: {verdict.step.says}"
+    first = Step(f"{end.name} of {call_owner(end.owner)} is cabled to {end.facing}")
+    return Meeting("tunnel", end.owner, UNDERLAY, summary, (first, verdict.step))
 
 
 def tell_watched(watched: Watched) -> Meeting:

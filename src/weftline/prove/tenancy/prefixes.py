@@ -1,57 +1,11 @@
-"""Prefixes as pairs of numbers, and which owners have addresses inside one."""
+"""Which owners have addresses inside a prefix."""
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import TypeAlias
 
-Prefix: TypeAlias = tuple[int, int, int]
-"""Version, first and last address."""
-DEFAULT_TEXTS = frozenset({"0.0.0.0/0", "::/0", "default"})
-_V4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:/(\d{1,2}))?", re.ASCII)
-_BITS = {4: 32, 6: 128}
-_BYTE = 255
-_MOST_TEXT = 64
-
-
-def parse_prefix(text: str) -> Prefix | None:
-    """Read a prefix, an address with the length of its subnet, or a lone address; None where it is none."""
-    found = _V4.fullmatch(text)
-    if found is None:
-        return _parse_slowly(text)
-    first_text, second_text, third_text, last_text, length_text = found.groups()
-    a, b, c, d = int(first_text), int(second_text), int(third_text), int(last_text)
-    length = 32 if length_text is None else int(length_text)
-    if max(a, b, c, d) > _BYTE or length > _BITS[4]:
-        return None
-    size = 1 << (_BITS[4] - length)
-    first = ((a << 24) | (b << 16) | (c << 8) | d) & ~(size - 1)
-    return 4, first, first + size - 1
-
-
-def _parse_slowly(text: str) -> Prefix | None:
-    if text == "default":
-        return 4, 0, (1 << _BITS[4]) - 1
-    if len(text) > _MOST_TEXT:
-        return None
-    try:
-        network = ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return None
-    return network.version, int(network.network_address), int(network.broadcast_address)
-
-
-def is_default(prefix: Prefix) -> bool:
-    """Tell whether a prefix holds every address."""
-    return prefix[1] == 0 and prefix[2] == (1 << _BITS[prefix[0]]) - 1
-
-
-def is_inside(inner: Prefix, outer: Prefix) -> bool:
-    """Tell whether one prefix lies in another."""
-    return inner[0] == outer[0] and outer[1] <= inner[1] and inner[2] <= outer[2]
+from weftline.admit.prefix import BITS, Prefix
 
 
 class PrefixIndex:
@@ -80,7 +34,7 @@ class PrefixIndex:
         version, first, last = prefix
         found = 0
         low = bisect_left(self._sorted, (version, first, 0))
-        high = bisect_right(self._sorted, (version, last, 1 << _BITS[version]))
+        high = bisect_right(self._sorted, (version, last, 1 << BITS[version]))
         for bits in set(self._bits[low:high]):
             found |= bits
         # prefixes nest or are apart, so one that holds this one starts where a block of its size does

@@ -10,7 +10,7 @@ from weftline.model.isolation import MANAGEMENT, NOBODY
 from weftline.model.observed_routing import ObservedMirror
 from weftline.model.separation import EdgePort, SeparationFiles
 from weftline.prove.sharing import Allowed, call_owner
-from weftline.prove.tenancy.edges import VXLAN_PORT, name_edges, stops_tunnels
+from weftline.prove.tenancy.edges import name_edges
 from weftline.prove.tenancy.ground import DeviceGround, Step, is_shut
 from weftline.prove.tenancy.placement import Placement, Standing
 
@@ -164,20 +164,18 @@ def _trusts(trust: object) -> bool:
 
 def _risk_tunnels(placement: Placement) -> Iterator[str]:
     """Say where only the VRF keeps made-up tunnel packets off, for some ASICs take them from any VRF."""
-    ports = {
-        ground.device.name: VXLAN_PORT if ground.device.tunnel.udp_port is None else ground.device.tunnel.udp_port.value
-        for ground in placement.grounds.values()
-        if ground.device.tunnel is not None
-    }
     bare = [
         standing.end.facing
         for standing in placement.standings
-        if standing.ground.device.name in ports and not stops_tunnels(standing, ports[standing.ground.device.name])
+        if standing.ground.device.tunnel is not None
+        and "filters" not in standing.ground.device.covers
+        and standing.end.owner != MANAGEMENT
     ]
     if bare:
         yield (
-            f"{len(bare):,} edge ports, {bare[0]} first, have no filter against UDP to the tunnel port: the VRF alone "
-            "keeps them from tunnel ends, which holds where the ASIC ends tunnels in the default VRF only"
+            f"the files of {len(bare):,} edge ports, {bare[0]} first, cannot say filters against UDP to the tunnel "
+            "port: the VRF alone keeps them from tunnel ends, which holds where the ASIC ends tunnels in the default "
+            "VRF only"
         )
 
 

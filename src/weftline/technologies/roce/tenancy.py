@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from weftline.formats.ipv4 import format_ipv4
 from weftline.kernels.column import NIL
@@ -17,6 +18,8 @@ from weftline.model.tenancy import FilterIntent, TenancyIntent, VrfIntent
 
 ADMINISTRATOR = 64_512
 """Of every route target: a number of two bytes leaves four for the network number. RFC 4360, 3.1; RFC 6996, 5."""
+TUNNEL_PORT = 4789
+"""UDP port of VXLAN. RFC 7348, 5."""
 REST = "rest"
 """Owner of endpoints that are no tenant's and give no service."""
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,12}")
@@ -137,9 +140,7 @@ def make_tenancy(
     return TenancyIntent(
         vrfs=tuple(vrfs),
         tunnel_source=loopback,
-        filters=tuple(
-            _make_filter(fabric, addresses, tenancy.owners[key], here[key]) for key in tenancy.owners if key in here
-        )
+        filters=tuple(_make_filter(fabric, addresses, port) for port in sorted(chain(*here.values())))
         if design.spec.roce.tenancy.source_checks
         else (),
     )
@@ -159,10 +160,8 @@ def _make_vrf(tenancy: Tenancy, key: str, number: int, loopback: str) -> VrfInte
     )
 
 
-def _make_filter(fabric: Fabric, addresses: Addresses, owner: Owner, ports: list[int]) -> FilterIntent:
-    links = (ipaddress.IPv4Network((int(addresses.port_address[port]), 31)) for port in ports)
-    return FilterIntent(
-        key=f"SRC_{owner.vrf}",
-        ports=tuple(int(fabric.port_number[port]) for port in ports),
-        sources=tuple(str(network) for network in ipaddress.collapse_addresses(links)),
-    )
+def _make_filter(fabric: Fabric, addresses: Addresses, port: int) -> FilterIntent:
+    """Let one port's own endpoint in, and nobody else; and nothing that a tunnel end would unpack."""
+    own = ipaddress.IPv4Address(int(addresses.port_address[fabric.port_peer[port]]))
+    number = int(fabric.port_number[port])
+    return FilterIntent(key=f"EDGE_{number}", ports=(number,), sources=(f"{own}/32",), tunnel_port=TUNNEL_PORT)

@@ -79,6 +79,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
         tunnel=tenancy.tunnel,
         filters=filters,
         mirrors=read_mirrors(file, text.lines),
+        tables=(("filters", "ip access-list"),),
         unread=tuple(sorted(file.unread.items())),
         covers=COVERS,
         problems=tuple(file.problems),

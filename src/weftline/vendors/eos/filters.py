@@ -72,10 +72,10 @@ def _read_rules(file: EosFile, head: ConfigLine) -> Iterable[ObservedRule]:
         if head.words[1:3] == ("access-list", "standard"):
             words.insert(1, "ip")
         source, rest = _read_address(words[2:])
-        _, rest = _read_ports(rest)
+        source_port, rest = _read_ports(rest)
         target, rest = _read_address(rest)
         target_port, rest = _read_ports(rest)
-        unread = tuple(word for word in rest if word not in _NEUTRAL)
+        unread = tuple(word for word in (source_port, *rest) if word and word not in _NEUTRAL)
         protocol = "" if words[1] in {"ip", "ipv6"} else words[1]
         yield ObservedRule(file.place(line), order, action, source, target, protocol, target_port, unread)
 

@@ -54,8 +54,15 @@ def write_filters(tenancy: TenancyIntent | None) -> list[str]:
 
 
 def _write_filter(one: FilterIntent) -> list[str]:
-    rules = [f"   {10 * (place + 1)} permit ip {network} any" for place, network in enumerate(one.sources)]
-    return [f"ip access-list {one.key}", *rules]
+    rules = [] if one.tunnel_port is None else [f"deny udp any any eq {one.tunnel_port}"]
+    rules += [f"permit ip {_write_source(network)} any" for network in one.sources]
+    return [f"ip access-list {one.key}", *(f"   {10 * (place + 1)} {rule}" for place, rule in enumerate(rules))]
+
+
+def _write_source(network: str) -> str:
+    """Write a network; a lone address as the switch itself shows it."""
+    address, _, length = network.partition("/")
+    return f"host {address}" if length == "32" else network
 
 
 def write_family(exchange: RoutingIntent, tenancy: TenancyIntent | None, group: str) -> list[str]:

@@ -75,6 +75,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
         tunnel=read_tunnel(device, root),
         filters=read_filters(device, root, ports),
         mirrors=read_mirrors(device, root),
+        tables=(("filters", "acl"),),
         unread=tuple(sorted(device.unread.items())),
         covers=COVERS,
         problems=tuple(device.problems),

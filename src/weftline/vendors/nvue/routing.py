@@ -228,7 +228,8 @@ def _read_list(device: NvueDevice, name: str, at: At, ports: list[ObservedPort])
     return replace(one, stage=Said("in" if ins else "out", bound[0].where)) if bound else one
 
 
-_KNOWN_MATCHES = frozenset({"source-ip", "dest-ip", "protocol", "udp", "tcp"})
+_PROTOCOLS = frozenset({"udp", "tcp"})
+_KNOWN_MATCHES = frozenset({"source-ip", "dest-ip", "protocol", "dest-port"}) | _PROTOCOLS
 
 
 def _read_rule(device: NvueDevice, key: str, at: At) -> ObservedRule:
@@ -239,13 +240,17 @@ def _read_rule(device: NvueDevice, key: str, at: At) -> ObservedRule:
     for name, item in match.items() if match is not None else ():
         if name not in _KNOWN_MATCHES:
             unread = (*unread, name)
-        elif item.text is not None and name not in {"udp", "tcp"}:
+        elif name in _PROTOCOLS:
+            words.setdefault("protocol", name)
+            unread = (*unread, *(f"{name}.{way}" for way, _ in item.items() if way != "dest-port"))
+            words["dest-port"] = ",".join(port for port, _ in item.items("dest-port"))
+        elif name == "dest-port":
+            words[name] = ",".join(port for port, _ in item.items())
+        elif item.text is not None:
             words[name] = "" if item.text == "ANY" else item.text
-        for port, _ in item.items("dest-port"):
-            words["port"] = port
     order = read_number(key, 0, MAX_NUMBER) or 0
     source, target, protocol = (words.get(name, "") for name in ("source-ip", "dest-ip", "protocol"))
-    return ObservedRule(device.place(at), order, action, source, target, protocol, words.get("port", ""), unread)
+    return ObservedRule(device.place(at), order, action, source, target, protocol, words.get("dest-port", ""), unread)
 
 
 def _list_prefixes(device: NvueDevice, key: str, at: At) -> Iterator[ObservedRule]:

@@ -12,6 +12,8 @@ NEWEST = (5, 15)
 """The newest release whose files were seen."""
 FIRST_MAJOR = 5
 _RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.\d{1,3})?")
+PORTS_MOVED = (5, 7)
+"""From here on ports stand below their protocol. Cumulus Linux 5.7, 'What's New', changed commands."""
 RENAMED = (5, 13)
 """From here on ``state: enabled`` for ``enable: on``, ``ipv4`` for ``ip``, and ``vrf`` beside it."""
 
@@ -36,6 +38,11 @@ class Spelling:
     def yes(self) -> str:
         """What switches a single setting on."""
         return "enabled" if self.is_renamed else "on"
+
+    def target_port(self, port: int) -> Settings:
+        """Match a UDP port that packets go to."""
+        found: Settings = {"dest-port": {str(port): {}}}
+        return {"udp": found} if self.release >= PORTS_MOVED else found
 
     def place(self, address: str | None, vrf: str | None = None) -> Settings:
         """Give an interface an address and a VRF."""

@@ -15,15 +15,19 @@ def name_filters(tenancy: TenancyIntent | None) -> dict[int, str]:
     return {port: one.key for one in (() if tenancy is None else tenancy.filters) for port in one.ports}
 
 
-def make_filters(tenancy: TenancyIntent) -> Settings:
+def make_filters(tenancy: TenancyIntent, spelling: Spelling) -> Settings:
     """Make what may come in; the last rule drops the rest, which NVUE would let through."""
-    return {one.key: {"type": "ipv4", "rule": _make_rules(one)} for one in tenancy.filters}
+    return {one.key: {"type": "ipv4", "rule": _make_rules(one, spelling)} for one in tenancy.filters}
 
 
-def _make_rules(one: FilterIntent) -> Settings:
+def _make_rules(one: FilterIntent, spelling: Spelling) -> Settings:
+    matches: list[tuple[Settings, str]] = []
+    if one.tunnel_port is not None:
+        matches.append(({"protocol": "udp", **spelling.target_port(one.tunnel_port)}, "deny"))
+    matches += [({"source-ip": network}, "permit") for network in one.sources]
     rules: dict[str, Settings] = {
-        str(10 * (place + 1)): {"match": {"ip": {"source-ip": network}}, "action": {"permit": {}}}
-        for place, network in enumerate(one.sources)
+        str(10 * (place + 1)): {"match": {"ip": match}, "action": {action: {}}}
+        for place, (match, action) in enumerate(matches)
     }
     rules[LAST_RULE] = {"match": {"ip": {"source-ip": "ANY"}}, "action": {"deny": {}}}
     return rules

@@ -91,7 +91,7 @@ def _write_file(intent: DeviceIntent) -> list[str]:
         settings["vrf"] = {**settings["vrf"], **make_vrfs(exchange, intent.tenancy, spelling)}
         settings |= {"evpn": spelling.on, "nve": make_tunnel(intent.tenancy, spelling)}
         if intent.tenancy.filters:
-            settings["acl"] = make_filters(intent.tenancy)
+            settings["acl"] = make_filters(intent.tenancy, spelling)
     return [
         f"# {intent.device} of fabric {intent.fabric}: settings for {version}; install as /etc/nvue.d/startup.yaml",
         f"# {NOTE_POOLS}",

@@ -42,6 +42,7 @@ TABLES = (
     ("watchdog", "PFC_WD"),
     ("pauses", "PORT_QOS_MAP"),
     ("lengths", "CABLE_LENGTH"),
+    ("filters", "ACL_RULE"),
 )
 """What SONiC calls each table."""
 FAMILIES: dict[str, frozenset[str]] = {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 
 from weftline.formats.config_db import Row
 from weftline.vendors.sonic.file import SwitchFile
-from weftline.vendors.sonic.write_tenancy import DROP, EXCHANGE, TUNNEL
+from weftline.vendors.sonic.read_filters import read_filters
+from weftline.vendors.sonic.write_tenancy import EXCHANGE, TUNNEL
 
 MAX_VNI = 0xFFFFFF
 _VLAN = re.compile(r"^Vlan([1-9][0-9]{0,3})$")
@@ -26,8 +26,7 @@ def read_tenancy(file: SwitchFile) -> None:
         if "vrf_name" in row and _knows_vrf(file, row["vrf_name"], f"INTERFACE.{name}") and name in file.number:
             file.say(f"ports.{file.number[name]}.vrf", row["vrf_name"], f"INTERFACE.{name}.vrf_name")
     _read_tunnel(file)
-    for name, row in file.rows("ACL_TABLE").items():
-        _read_filter(file, name, row)
+    read_filters(file)
 
 
 def _knows_vrf(file: SwitchFile, name: str, where: str) -> bool:
@@ -66,36 +65,3 @@ def _read_tunnel(file: SwitchFile) -> None:
     for name in file.rows("VLAN_INTERFACE"):
         if source is not None and name not in mapped:
             file.blame("artifact.dangling", f"{name[:40]} has no network number", f"VLAN_INTERFACE.{name}")
-
-
-def _read_filter(file: SwitchFile, name: str, row: Row) -> None:
-    where = f"ACL_TABLE.{name}"
-    if row.get("stage") != "ingress" or row.get("type") != "L3":
-        file.blame("artifact.unexpected", "filter is not of type L3 on the way in", where)
-        return
-    bound = [port for port in row.get("ports", "").split(",") if port]
-    unknown = [port for port in bound if port not in file.number]
-    if unknown:
-        file.blame("artifact.dangling", f"there is no port {unknown[0][:40]!r}", f"{where}.ports")
-        return
-    file.say(f"tenancy.filters.{name}.ports", tuple(file.number[port] for port in bound), f"{where}.ports")
-    rules = [(key, rule) for key, rule in file.rows("ACL_RULE").items() if key.partition("|")[0] == name]
-    *own, last = rules or [("", Row())]
-    if last[1] != DROP:
-        file.blame("artifact.unexpected", "the last rule does not drop the rest", where)
-    sources = [rule.get("SRC_IP", "") for _, rule in own]
-    priorities = [rule.get("PRIORITY", "") for _, rule in own]
-    is_plain = all(set(rule) == {"PRIORITY", "SRC_IP", "PACKET_ACTION"} for _, rule in own)
-    is_plain &= all(rule.get("PACKET_ACTION") == "FORWARD" for _, rule in own) and "1" not in priorities
-    if not is_plain or not all(_is_network(text) for text in sources):
-        file.blame("artifact.unexpected", "a rule is no source that may come in", where)
-    else:
-        file.say(f"tenancy.filters.{name}.sources", tuple(sources), where)
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ipaddress.IPv4Network(text)
-    except ValueError:
-        return False
-    return True

@@ -38,7 +38,8 @@ _MATCHES = (
     ("IP_PROTOCOL", "NEXT_HEADER"),
     ("L4_DST_PORT", "L4_DST_PORT_RANGE"),
 )
-_PLAIN = frozenset(name for names in _MATCHES for name in names) | {"PRIORITY", "PACKET_ACTION", "PRIORITY_DESC"}
+_SILENT = frozenset({"PRIORITY", "PACKET_ACTION", "PRIORITY_DESC"})
+_PLAIN = frozenset(name for names in _MATCHES for name in names) | {"IN_PORTS"} | _SILENT
 _ANY = {"IP_TYPE": {"ANY", "IP", "IPV4ANY", "IPV4"}, "ETHER_TYPE": {"2048", "0X800", "0X0800"}}
 """Matches that every IPv4 packet fits."""
 _CONTROL = ("CTRLPLANE",)
@@ -146,13 +147,15 @@ def read_filters(switch: Switch, ports: Ports) -> tuple[ObservedFilter, ...]:
         priority = read_number(row.text("PRIORITY") or "")
         if priority is None:
             switch.blame("artifact.out-of-range", "rule has no PRIORITY that is a number", row.place("PRIORITY"))
-        rules.setdefault(table, []).append((-(priority or 0), _read_rule(row)))
+        rules.setdefault(table, []).append((-(priority or 0), _read_rule(switch, row, table)))
     found: list[ObservedFilter] = []
     for name, row in switch.rows("ACL_TABLE").items():
         if (row.text("type") or "").upper() in _CONTROL:
             continue
         ordered = sorted(rules.get(name, ()), key=lambda pair: pair[0])
         stage = switch.choice(row, "stage", _STAGES)
+        if row.text("stage") is None:  # sonic-acl.yang: ingress where it is absent
+            stage = Said[Literal["in", "out"]]("in", row.place())
         bound = tuple(Said(port, row.place("ports")) for port in row.items("ports"))
         listed = tuple(replace(rule, order=place) for place, (_, rule) in enumerate(ordered))
         found.append(ObservedFilter(name, row.place(), stage, bound, listed, Said("permit", row.place())))
@@ -175,7 +178,7 @@ def _bind(switch: Switch, ports: Ports, said: Said[str], name: str, stage: Said[
         port.filters_in = (*port.filters_in, bound)
 
 
-def _read_rule(row: Held) -> ObservedRule:
+def _read_rule(switch: Switch, row: Held, table: str) -> ObservedRule:
     mirrors = [name for name in row.fields if name.startswith("MIRROR")]
     action = (row.text("PACKET_ACTION") or "").upper()
     read: Literal["permit", "deny", "mirror", "other"] = "mirror" if mirrors else "other"
@@ -189,7 +192,27 @@ def _read_rule(row: Held) -> ObservedRule:
         for name in row.fields
         if name not in _PLAIN and name not in mirrors and (row.text(name) or "").upper() not in _ANY.get(name, ())
     )
-    return ObservedRule(row.place(), 0, read, source, target, protocol, port, unread)
+    unread += _list_refused(switch, row, table)
+    ports = frozenset(row.items("IN_PORTS"))
+    return ObservedRule(row.place(), 0, read, source, target, protocol, port, ports, unread)
+
+
+def _list_refused(switch: Switch, row: Held, table: str) -> tuple[str, ...]:
+    """List what a rule matches and its table cannot: the switch does not take such a rule.
+
+    A type of one's own says what it matches. Of the built-in ones for routed packets none lists IN_PORTS in the
+    sources that were read (aclorch.cpp), so whether they take it is not known.
+    """
+    kind = None if (head := switch.row("ACL_TABLE", table)) is None else head.text("type")
+    own = None if kind is None else switch.row("ACL_TABLE_TYPE", kind)
+    if own is None:
+        return ("IN_PORTS",) if "IN_PORTS" in row.fields else ()
+    known = {name.upper() for name in own.items("MATCHES")}
+    refused = tuple(name for name in row.fields if name not in _SILENT | known and not name.endswith("_ACTION"))
+    if refused:
+        message = f"a table of type {kind} does not match {refused[0]}, so the switch does not take this rule"
+        switch.blame("artifact.unexpected", message, row.place(refused[0]))
+    return refused
 
 
 def read_mirrors(switch: Switch) -> tuple[ObservedMirror, ...]:

@@ -1,0 +1,166 @@
+"""Which packets a filter lets in at a port: from which sources, and to the ends of tunnels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from weftline.admit.prefix import Prefix, is_inside, overlaps, parse_prefix
+from weftline.errors import Place
+from weftline.model.observed_routing import ObservedFilter, ObservedRule
+
+Verdict = Literal["drops", "lets", "unknown"]
+Fit = Literal["none", "some", "all"]
+"""How much of the packets in question a match holds for: it cannot, it may, or it certainly does for all of them."""
+TUNNEL_PORT = 4789
+"""UDP port of VXLAN. RFC 7348, 5."""
+ANY = frozenset({"", "any", "0.0.0.0/0", "::/0"})
+ANY_PROTOCOL = frozenset({"", "any", "ip", "ipv4", "all"})
+UDP = frozenset({"udp", "17", "0x11"})
+OTHERS = frozenset({"tcp", "icmp", "igmp", "ospf", "pim", "ahp", "esp", "gre", "vrrp", "sctp", "rsvp", "icmpv6"})
+"""Names of protocols that are certainly not UDP."""
+NAMES = {"vxlan": TUNNEL_PORT}
+MAX_PORT = 65_535
+_SPAN = re.compile(r"(?:range )?(\d{1,5})[-: ](\d{1,5})", re.ASCII)
+_SIDE = re.compile(r"(gt|lt|neq|eq) (\d{1,5}|[a-z-]{1,20})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """What a filter does with the packets in question, and which of its rules decides."""
+
+    verdict: Verdict
+    says: str
+    where: Place
+    is_exact: bool = True
+    """Whether all sources that it lets in are of the subnets of the port itself."""
+
+
+def list_rules(one: ObservedFilter, ports: Collection[str]) -> list[ObservedRule]:
+    """List the rules that hold at one of some interfaces, in the order in which they act."""
+    held = (rule for rule in one.rules if not rule.in_ports or not rule.in_ports.isdisjoint(ports))
+    return sorted(held, key=lambda rule: rule.order)
+
+
+def judge_sources(
+    one: ObservedFilter, ports: Collection[str], is_own: Callable[[Prefix], bool], is_near: Callable[[Prefix], bool]
+) -> Admission:
+    """Judge whether a filter drops packets from sources that are not the port's own.
+
+    ``is_own`` says what may come in, ``is_near`` what of it is the port's own subnet.
+    """
+    is_exact = True
+    for rule in list_rules(one, ports):
+        says = f"rule {rule.order} of filter {one.name}: {rule.action} from {rule.source or 'any'}"
+        if rule.action == "mirror":
+            continue
+        if rule.action == "other":
+            return Admission("unknown", says, rule.where)
+        if rule.action == "deny":
+            if _takes_all(rule):
+                return Admission("drops", says, rule.where, is_exact)
+            continue
+        source = parse_prefix(rule.source.removeprefix("host ")) if rule.source not in ANY else None
+        if source is None and rule.source not in ANY:
+            return Admission("unknown", says, rule.where)
+        if source is not None and is_own(source):
+            is_exact &= is_near(source)
+            continue
+        return Admission("unknown" if rule.unread else "lets", says, rule.where)
+    return _judge_rest(one, is_exact=is_exact)
+
+
+def judge_tunnels(
+    one: ObservedFilter, ports: Collection[str], ends: Collection[Prefix], udp_port: int = TUNNEL_PORT
+) -> Admission:
+    """Judge whether a filter drops what a host sends to the UDP port of tunnels at these ends, whatever its source.
+
+    Where no ends are known, only a rule for all targets is enough.
+    """
+    left = set(ends)
+    for rule in list_rules(one, ports):
+        protocol, port = _fit_protocol(rule.protocol), _fit_port(rule.target_port, udp_port)
+        target = parse_prefix(rule.target.removeprefix("host ")) if rule.target not in ANY else None
+        met = left if target is None else {end for end in left if overlaps(end, target)}
+        if "none" in {protocol, port} or rule.action == "mirror" or (target is not None and left and not met):
+            continue
+        says = f"rule {rule.order} of filter {one.name}"
+        if rule.action == "other":
+            return Admission("unknown", f"{says} does what nobody here knows with UDP {udp_port}", rule.where)
+        if rule.action == "permit":
+            is_sure = not rule.unread and protocol == port == "all" and (target is not None or rule.target in ANY)
+            words = f"{says} lets UDP {udp_port} in before a rule drops it"
+            return Admission("lets" if is_sure else "unknown", words, rule.where)
+        if rule.unread or protocol == "some" or port == "some" or rule.source not in ANY:
+            continue
+        if rule.target in ANY:
+            return Admission("drops", f"{says} drops UDP {udp_port}", rule.where)
+        if target is not None and met:
+            left -= {end for end in met if is_inside(end, target)}
+            if not left:
+                return Admission("drops", f"{says} drops UDP {udp_port} to every end of a tunnel", rule.where)
+    return _judge_rest(one)
+
+
+def _judge_rest(one: ObservedFilter, *, is_exact: bool = True) -> Admission:
+    rest = None if one.otherwise is None else one.otherwise.value
+    words = {"deny": "drops the rest", "permit": "lets the rest in", None: "does not say what happens to the rest"}
+    verdicts: dict[str | None, Verdict] = {"deny": "drops", "permit": "lets", None: "unknown"}
+    return Admission(verdicts[rest], f"filter {one.name} {words[rest]}", one.where, is_exact)
+
+
+def _takes_all(rule: ObservedRule) -> bool:
+    return (
+        rule.source in ANY
+        and rule.target in ANY
+        and rule.protocol in ANY_PROTOCOL
+        and not rule.target_port
+        and not rule.unread
+    )
+
+
+def _fit_protocol(text: str) -> Fit:
+    """Tell how a match of a protocol holds for UDP."""
+    word = text.lower()
+    if word in ANY_PROTOCOL or word in UDP:
+        return "all"
+    return "none" if word in OTHERS or (word.isdecimal() and word.strip("0")) else "some"
+
+
+def _fit_port(text: str, port: int) -> Fit:
+    """Tell how a match of the target port holds for one port, in the words of any platform."""
+    words = text.lower().split(",")
+    if len(words) > 1:
+        fits = {_fit_port(word, port) for word in words}
+        return "all" if "all" in fits else "none" if fits == {"none"} else "some"
+    word = words[0].strip()
+    if word in {"", "any"}:
+        return "all"
+    number = _read_port(word)
+    if number is not None:
+        return "all" if number == port else "none"
+    if span := _SPAN.fullmatch(word):
+        return "all" if int(span[1]) <= port <= int(span[2]) else "none"
+    side = _SIDE.fullmatch(word)
+    other = None if side is None else _read_port(side[2])
+    if side is None or other is None:
+        return "some"
+    holds = {"gt": port > other, "lt": port < other, "neq": port != other, "eq": port == other}
+    return "all" if holds[side[1]] else "none"
+
+
+def _read_port(word: str) -> int | None:
+    number = int(word) if word.isdecimal() and len(word) <= len(str(MAX_PORT)) else NAMES.get(word)
+    return number if number is not None and number <= MAX_PORT else None
+
+
+def find_dropped_port(one: ObservedFilter) -> tuple[int, Place] | None:
+    """Find the UDP port that the first rule of a filter drops for all, where it does."""
+    first = min(one.rules, key=lambda rule: rule.order, default=None)
+    if first is None or first.action != "deny" or first.protocol.lower() not in UDP or first.unread:
+        return None
+    number = _read_port(first.target_port)
+    is_whole = first.source in ANY and first.target in ANY and not first.in_ports
+    return (number, first.where) if number is not None and is_whole else None
