@@ -95,10 +95,10 @@ class ObservedRule:
     target: str = ""
     protocol: str = ""
     target_port: str = ""
-    in_ports: frozenset[str] = frozenset()
-    """Interfaces at which it holds, of those that its filter is bound to; empty: all."""
     unread: tuple[str, ...] = ()
     """Matches that nobody here understands: what it lets through is then not known."""
+    in_ports: frozenset[str] = frozenset()
+    """Interfaces at which it holds, of those that its filter is bound to; empty: all."""
 
 
 @dataclass(frozen=True, slots=True)

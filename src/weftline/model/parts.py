@@ -156,6 +156,7 @@ class PlatformPart(Section):
     watchdog_poll_ms: WatchdogRange | None = None
     has_vrfs: bool | None = Field(default=None, description="Tenants as VRFs.")
     has_vxlan: bool | None = Field(default=None, description="Tenants over VXLAN with EVPN.")
+    has_filters: bool | None = Field(default=None, description="Filters of packets on the way in, port by port.")
     copies_dscp: bool | None = Field(default=None, description="Whether VXLAN can carry the inner DSCP outside.")
     hash_fields: tuple[HashField, ...] | None = Field(default=None, description="What equal paths can be chosen by.")
     has_hash_seed: bool | None = Field(default=None, description="A seed of its own for the choice of paths.")

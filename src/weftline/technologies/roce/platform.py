@@ -96,6 +96,8 @@ def _list_needs(design: ResolvedSpec) -> Iterator[Need]:
     if design.spec.roce.tenancy.kind != "none" and len(design.spec.tenants) > 1:
         yield _flag("has_vrfs", "tenants as VRFs", places.get("tenants"))
         yield _flag("has_vxlan", "tenants over VXLAN with EVPN", places.get("tenants"))
+        if roce.tenancy.source_checks:
+            yield _flag("has_filters", "filters at ports of hosts", places.get("tenants"))
         yield _flag("copies_dscp", "the DSCP of packets inside VXLAN on their outside", places.get("tenants"))
     if roce.adaptive_routing:
         yield _flag("has_adaptive_routing", "adaptive routing", places.get("roce.adaptive_routing"))

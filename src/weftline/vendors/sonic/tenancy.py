@@ -153,15 +153,18 @@ def read_filters(switch: Switch, ports: Ports) -> tuple[ObservedFilter, ...]:
         if (row.text("type") or "").upper() in _CONTROL:
             continue
         ordered = sorted(rules.get(name, ()), key=lambda pair: pair[0])
-        stage = switch.choice(row, "stage", _STAGES)
-        if row.text("stage") is None:  # sonic-acl.yang: ingress where it is absent
-            stage = Said[Literal["in", "out"]]("in", row.place())
+        stage = switch.choice(row, "stage", _STAGES) or _say_stage(row)
         bound = tuple(Said(port, row.place("ports")) for port in row.items("ports"))
         listed = tuple(replace(rule, order=place) for place, (_, rule) in enumerate(ordered))
         found.append(ObservedFilter(name, row.place(), stage, bound, listed, Said("permit", row.place())))
         for port in bound:
             _bind(switch, ports, port, name, stage)
     return tuple(found)
+
+
+def _say_stage(row: Held) -> Said[Literal["in", "out"]] | None:
+    """Say the stage of a table that does not say it, which is ingress. sonic-acl.yang."""
+    return Said("in", row.place()) if row.text("stage") is None else None
 
 
 def _bind(switch: Switch, ports: Ports, said: Said[str], name: str, stage: Said[Literal["in", "out"]] | None) -> None:
@@ -194,7 +197,7 @@ def _read_rule(switch: Switch, row: Held, table: str) -> ObservedRule:
     )
     unread += _list_refused(switch, row, table)
     ports = frozenset(row.items("IN_PORTS"))
-    return ObservedRule(row.place(), 0, read, source, target, protocol, port, ports, unread)
+    return ObservedRule(row.place(), 0, read, source, target, protocol, port, unread, ports)
 
 
 def _list_refused(switch: Switch, row: Held, table: str) -> tuple[str, ...]:
