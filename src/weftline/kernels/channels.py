@@ -27,6 +27,7 @@ def mark_turns(
     own_count: I32,
     turn_ptr: I64,
     turn: U64,
+    reached: U64,
 ) -> None:
     """Mark the turns that traffic to ``column[first:last]`` can take; O(entries), O(members in use of unlike rows).
 
@@ -34,7 +35,8 @@ def mark_turns(
     (``home_row`` with ``home_count`` endpoints; ``own_count`` is 1 where the destination is one of them). The turn over
     member ``m`` and then out by group ``e`` of the next switch is bit ``e`` of the words ``turn[turn_ptr[m]:]``. Loops
     are followed once around. Rows that treat 64 columns alike lead their packets to the same switches, so that the
-    turns of one are those of the others.
+    turns of one are those of the others. Bit ``w`` of ``reached[row, t]`` says afterwards that packets to
+    ``column[64 * t + w]`` come by the row, where ``reached`` has rows.
     """
     rows = len(group)
     tile = np.empty((rows, WIDTH), dtype=group.dtype)
@@ -134,6 +136,8 @@ def mark_turns(
                         for at in range(turn_ptr[member], turn_ptr[member + 1]):
                             turn[at] |= words[filled]
                             filled += 1
+        for row in range(len(reached)):
+            reached[row, start // WIDTH] = visited[row]
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,23 @@ from numpy.typing import NDArray
 
 from weftline.kernels.column import F64, I32, I64, NIL, U8, Array, digest_parts
 from weftline.kernels.loads import add_single, add_split, find_worst, load_shifts, shift_flows
+from weftline.kernels.reach import FARTHEST
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
-from weftline.prove.reach import NO_DISTANCE
+from weftline.prove.reach import CONNECTED_FAILED, NO_DISTANCE, judge
 from weftline.prove.tables import Tables
+from weftline.prove.windows import ARGUMENT, Shifted, bound_shifts
 from weftline.prove.witness import is_delivery, members_of
 
 CLAIM = "balance"
 TOLERANCE = 1e-9
 """Relative; sums of equal shares are not exact."""
 SHOWN_FLOWS = 8
+BY_WINDOWS = "by windows"
+"""Why not every shift was loaded: an argument bounds them all."""
+ARGUED_SHIFTS = 16
+"""Shifts that are loaded where all are bounded by an argument."""
 MAX_WITNESS_STEPS = 2_000_000
 
 
@@ -57,6 +63,8 @@ class Judged:
     port: int
     load: F64
     why_sampled: str
+    argued: float | None = None
+    """What no shift exceeds, by an argument over all of them; None where there is none."""
 
 
 def find_targets(tables: Tables, ports: I32) -> tuple[I64, NDArray[np.bool_]]:
@@ -180,10 +188,29 @@ def _pick_shifts(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, rul
     return shifts, why if len(shifts) < crowd.largest - 1 else ""
 
 
+def argue_shifts(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd) -> float | None:
+    """Bound the load of every link over all shifts by windows; None where that tells nothing."""
+    if not crowd.is_rated or not len(crowd.port) or judge(tables, distance, FARTHEST)[0][CONNECTED_FAILED]:
+        return None
+    flows = bound_shifts(fabric, tables, Shifted(crowd.component_ptr, crowd.port, crowd.target))
+    if flows is None:
+        return None
+    loaded = flows > 0
+    bound = float((flows[loaded] * crowd.rate.max() / crowd.port_rate[loaded]).max(initial=0.0))
+    return bound if np.isfinite(bound) else None
+
+
 def judge_loads(
     fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, rules: ProofRules, pairs: tuple[I32, I32] | None
 ) -> Judged:
     """Load the shifts and the job, and keep the worst."""
+    argued: float | None = None
+    if crowd.largest > rules.all_shifts_up_to:
+        argued = argue_shifts(fabric, tables, distance, crowd)
+    if argued is not None and argued <= rules.balance_threshold * (1 + TOLERANCE):
+        rules = replace(rules, sample_shifts=min(rules.sample_shifts, ARGUED_SHIFTS))
+    else:
+        argued = None
     shifts, why = _pick_shifts(fabric, tables, distance, crowd, rules)
     worst, _, lost, _ = load_many(fabric, tables, distance, crowd, shifts)
     shift, bound, missing = 0, 0.0, int(lost.sum()) + crowd.absent * max(len(shifts), 1)
@@ -192,6 +219,8 @@ def judge_loads(
         shift = int(shifts[int(np.argmax(worst))])
         load, _ = load_pairs(fabric, tables, distance, flows_of_shift(crowd, shift))
         bound = find_worst(load, crowd.port_rate)[0]
+    if argued is not None:
+        bound = max(bound, argued)
     job_worst: float | None = None
     if pairs is not None:
         flows, unknown = flows_of_job(tables, crowd, pairs)
@@ -201,7 +230,7 @@ def judge_loads(
         if job_worst > bound * (1 + TOLERANCE):
             shift, bound, load = 0, job_worst, job_load
     port = _pick_worst(tables, crowd, load, bound)
-    return Judged(shifts, worst, missing, job_worst, bound, shift, port, load, why)
+    return Judged(shifts, worst, missing, job_worst, bound, shift, port, load, why, argued)
 
 
 def _pick_worst(tables: Tables, crowd: Crowd, load: F64, bound: float) -> int:
@@ -236,7 +265,8 @@ def prove_balance(
     bound, name = round(judged.bound, 9), "worst load of a directed link"
     detail = _tell(fabric, crowd, judged, rules)
     detail["job_digest"] = None if pairs is None else digest_pairs(pairs)
-    statement = state(tables, crowd, rules, len(judged.shifts), judged.why_sampled, has_job=pairs is not None)
+    why = judged.why_sampled if judged.argued is None else BY_WINDOWS
+    statement = state(tables, crowd, rules, len(judged.shifts), why, has_job=pairs is not None)
     if judged.lost:
         statement = f"{statement[:-1]}; {judged.lost} flows are not delivered, so their load is not known."
     if not judged.bound <= rules.balance_threshold * (1 + TOLERANCE):  # a threshold that is no number allows nothing
@@ -261,11 +291,11 @@ def prove_balance(
     )
 
 
-def state(tables: Tables, crowd: Crowd, rules: ProofRules, judged: int, why_sampled: str, *, has_job: bool) -> str:
-    """Say which traffic was judged, and how; ``judged`` counts the shifts."""
+def state(tables: Tables, crowd: Crowd, rules: ProofRules, judged: int, why: str, *, has_job: bool) -> str:
+    """Say which traffic was judged, and how; ``judged`` counts the shifts, ``why`` not all of them."""
     total = max(crowd.largest - 1, 0)
-    if why_sampled:
-        text = f"Over the stated sample of {judged} of {total} shift permutations ({why_sampled})"
+    if why and why != BY_WINDOWS:
+        text = f"Over the stated sample of {judged} of {total} shift permutations ({why})"
     else:
         text = f"Over all {total} shift permutations"
     if has_job:
@@ -275,6 +305,8 @@ def state(tables: Tables, crowd: Crowd, rules: ProofRules, judged: int, why_samp
         text += "; over port sets the load is the equal-split share, which hashing single flows can exceed"
     if not crowd.is_rated:
         text += "; rates are not known, so flows are counted"
+    if why == BY_WINDOWS:
+        text += f"; of the shifts {judged} were loaded, and for the others {ARGUMENT}"
     return text + "."
 
 
@@ -285,14 +317,15 @@ def _tell(fabric: Fabric, crowd: Crowd, judged: Judged, rules: ProofRules) -> di
         "threshold": rules.balance_threshold,
         "shifts_judged": len(judged.shifts),
         "shifts_in_all": max(crowd.largest - 1, 0),
-        "is_sample": bool(judged.why_sampled),
-        "sample_reason": judged.why_sampled,
+        "is_sample": bool(judged.why_sampled) and judged.argued is None,
+        "sample_reason": judged.why_sampled if judged.argued is None else "",
         "sample_seed": rules.seed,
         "worst_of_shifts": round(float(judged.worst.max(initial=0.0)), 9),
         "worst_of_job": None if judged.job_worst is None else round(judged.job_worst, 9),
         "worst_shift": judged.shift or None,
         "worst_link": None if judged.port == NIL else fabric.link_name(judged.port),
         "flows_lost": judged.lost,
+        **({} if judged.argued is None else {"worst_of_all_shifts_at_most": round(judged.argued, 9)}),
     }
 
 

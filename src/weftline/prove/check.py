@@ -121,13 +121,27 @@ def _check_balance(fabric: Fabric, routes: Routes, proof: Proof, certificate: Ce
 def _is_balance_told(fabric: Fabric, tables: Tables, proof: Proof, columns: Mapping[str, Array]) -> bool:
     """Judge whether the statement says which shifts were judged, and against which threshold."""
     crowd, shifts = balance.gather_crowd(fabric, tables), columns["shift"]
-    is_all = np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
+    is_argued = "worst_of_all_shifts_at_most" in proof.detail
+    is_all = is_argued or np.array_equal(shifts, np.arange(1, max(crowd.largest, 1)))
     why = proof.detail.get("sample_reason")
+    if is_argued and not _is_argument_true(fabric, tables, crowd, proof):
+        return False
     if bool(why) == is_all or bool(proof.detail.get("is_sample")) == is_all or crowd.absent:
         return False
     rules, has_job = ProofRules(balance_threshold=float(proof.detail["threshold"])), _job_of(columns) is not None
-    told = balance.state(tables, crowd, rules, len(shifts), why or "", has_job=has_job)
+    told = balance.state(
+        tables, crowd, rules, len(shifts), balance.BY_WINDOWS if is_argued else why or "", has_job=has_job
+    )
     return proof.statement == told
+
+
+def _is_argument_true(fabric: Fabric, tables: Tables, crowd: balance.Crowd, proof: Proof) -> bool:
+    """Judge whether the windows of all links bound every shift as the proof says."""
+    distance = reach.measure_distances(tables, ProofRules())
+    if distance is reach.NO_DISTANCE or not _is_finite(proof.bound):
+        return False
+    bound = balance.argue_shifts(fabric, tables, distance, crowd)
+    return bound is not None and bound <= float(proof.bound or 0.0) * (1 + balance.TOLERANCE)
 
 
 def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mapping[str, Array], shift: int) -> bool:
@@ -155,6 +169,8 @@ def _are_loads_true(fabric: Fabric, tables: Tables, proof: Proof, columns: Mappi
         cases.append(balance.flows_of_job(tables, crowd, job)[0])
     loads = [balance.load_pairs(fabric, tables, distance, flows) for flows in cases]
     highest = max((find_worst(again, crowd.port_rate)[0] for again, _ in loads), default=0.0)
+    if "worst_of_all_shifts_at_most" in proof.detail:
+        highest = max(highest, float(proof.detail["worst_of_all_shifts_at_most"]))
     if any(missing for _, missing in loads) or not np.isclose(highest, bound, rtol=CLOSE, atol=CLOSE):
         return False
     expected = loads[0][0] if loads else np.zeros(fabric.port_count)

@@ -26,6 +26,7 @@ LEAST_COLUMNS = 2048
 """Columns that are worth a thread."""
 MAX_CYCLE_STEPS = 50_000_000
 """Edge visits that the search for the shortest cycle may take."""
+UNWANTED: U64 = np.zeros((0, 0), dtype=np.uint64)
 UNJUDGED = "Deadlock was not judged: the turns would not fit into a GiB."
 
 
@@ -56,15 +57,15 @@ def place_turns(tables: Tables) -> I64:
     return np.cumsum(words)
 
 
-def gather_turns(view: Tables, turn_ptr: I64) -> U64:
-    """Mark the turns of a view's traffic, on all cores."""
+def gather_turns(view: Tables, turn_ptr: I64, reached: U64 = UNWANTED) -> U64:
+    """Mark the turns of a view's traffic, on all cores, and in ``reached`` which rows it comes by."""
     column = view.columns
 
     def mark(first: int, last: int) -> U64:
         turn = np.zeros(int(turn_ptr[-1]), dtype=np.uint64)
         mark_turns(
             first, last, column, view.twin, view.agrees, view.group, view.group_ptr, view.member_ptr, view.next_row,
-            view.target_row, view.home_row, view.home_count, view.own_count, turn_ptr, turn,
+            view.target_row, view.home_row, view.home_count, view.own_count, turn_ptr, turn, reached,
         )  # fmt: skip
         return turn
 

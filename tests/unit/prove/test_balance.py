@@ -129,7 +129,11 @@ def test_job_that_is_the_worst_case_is_certified(tree: tuple[Fabric, Routes]) ->
     skewed = crossed(fabric, routes)
     rules = ProofRules(balance_threshold=2.0, all_shifts_up_to=2, sample_shifts=1)
     proof = prove(fabric, skewed, rules, (ports(0, 1), ports(4, 7))).proofs[2]
-    assert (proof.verdict, proof.bound, proof.detail["worst_shift"]) == (Verdict.PROVED, pytest.approx(2.0), None)
+    assert (proof.verdict, proof.bound, proof.detail["worst_of_job"]) == (Verdict.PROVED, pytest.approx(2.0), 2.0)
+    assert check_certificate(fabric, skewed, proof)
+    rules = ProofRules(balance_threshold=3.0)
+    proof = prove(fabric, skewed, rules, (ports(0, 1, 2), ports(4, 7, 4))).proofs[2]
+    assert proof.verdict is Verdict.PROVED
     assert check_certificate(fabric, skewed, proof)
 
 
@@ -170,14 +174,17 @@ def test_lost_flows_leave_the_claim_unknown(tree: tuple[Fabric, Routes]) -> None
     assert judge(fabric, ecmp, "balance").verdict is Verdict.UNKNOWN
 
 
-def test_large_fabrics_are_sampled_and_the_proof_says_so(tree: tuple[Fabric, Routes]) -> None:
-    proof = judge(*tree, "balance", all_shifts_up_to=4, sample_shifts=3)
+def test_large_fabrics_are_sampled_where_windows_do_not_tell_and_the_proof_says_so() -> None:
+    """On rails the endpoints of a leaf are no run of the numbering, so that windows bound too loosely."""
+    fabric = make_fabric("rail-optimised", hosts=8, rails=2, ports=8, unit_size=4)
+    routes = compute_routes(fabric, "fat-tree", to_switches=False)
+    proof = judge(fabric, routes, "balance", all_shifts_up_to=4, sample_shifts=3)
     assert proof.verdict is Verdict.PROVED
     assert proof.statement.startswith(
-        "Over the stated sample of 3 of 7 shift permutations (more than 4 endpoints), no directed link"
+        "Over the stated sample of 3 of 15 shift permutations (more than 4 endpoints), no directed link"
     )
     assert proof.detail["is_sample"]
-    assert check_certificate(*tree, proof)
+    assert check_certificate(fabric, routes, proof)
 
 
 def test_few_steps_force_a_sample(tree: tuple[Fabric, Routes]) -> None:
@@ -277,4 +284,36 @@ def test_every_shift_is_judged_up_to_the_size_that_the_rules_name(
     tree: tuple[Fabric, Routes], limit: int, judged: int
 ) -> None:
     proof = judge(*tree, "balance", all_shifts_up_to=limit, sample_shifts=3)
-    assert (proof.detail["shifts_judged"], proof.detail["is_sample"]) == (judged, judged < 7)
+    assert proof.detail["shifts_judged"] == judged
+    assert ("worst_of_all_shifts_at_most" in proof.detail) == (judged < 7)
+
+
+def test_above_the_size_for_all_shifts_windows_bound_every_one_on_a_full_tree(tree: tuple[Fabric, Routes]) -> None:
+    proof = judge(*tree, "balance", all_shifts_up_to=4, sample_shifts=3)
+    assert proof.verdict is Verdict.PROVED
+    assert proof.bound == pytest.approx(1.0)
+    assert proof.statement.startswith("Over all 7 shift permutations, no directed link carries more than 1 times its")
+    assert "of the shifts 3 were loaded, and for the others a link carries no more flows than" in proof.statement
+    assert proof.detail["worst_of_all_shifts_at_most"] == pytest.approx(1.0)
+    assert not proof.detail["is_sample"]
+    assert check_certificate(*tree, proof)
+
+
+def test_windows_that_show_nothing_leave_a_sample(tree: tuple[Fabric, Routes]) -> None:
+    fabric, _ = tree
+    routes = all_by_one_spine(fabric)
+    proof = judge(fabric, routes, "balance", all_shifts_up_to=4, sample_shifts=3, balance_threshold=3.9)
+    assert "worst_of_all_shifts_at_most" not in proof.detail
+    assert proof.detail["is_sample"]
+    weaker = judge(fabric, routes, "balance", all_shifts_up_to=4, sample_shifts=3, balance_threshold=4.0)
+    assert weaker.detail["worst_of_all_shifts_at_most"] == pytest.approx(4.0)
+    assert check_certificate(fabric, routes, weaker)
+
+
+def test_an_argument_that_is_claimed_of_other_tables_is_rejected(tree: tuple[Fabric, Routes]) -> None:
+    fabric, routes = tree
+    proof = judge(fabric, routes, "balance", all_shifts_up_to=4, sample_shifts=3)
+    other = all_by_one_spine(fabric)
+    assert not check_certificate(fabric, other, replace(proof, of=other.digest))
+    detail = {**proof.detail, "worst_of_all_shifts_at_most": 0.5}
+    assert not check_certificate(fabric, routes, replace(proof, bound=0.5, detail=detail))
