@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from weftline.app.build import Built
 from weftline.lint.merging import merge_devices
+from weftline.model.addresses import Addresses
 from weftline.model.artifact import ArtifactSet
+from weftline.model.intent import DeviceIntent
 from weftline.model.observed import ObservedDevice
+from weftline.model.routes import Routes
+from weftline.render import render
 from weftline.vendors import VENDORS
 
 HEAD = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFiles:
+    """What every device should do, the files that were rendered for it, and what these say."""
+
+    intents: tuple[DeviceIntent, ...]
+    artifacts: ArtifactSet
+    observed: tuple[ObservedDevice, ...]
+    """Read from the bytes of the files; empty where the technology judges nothing by it."""
+
+
+def render_devices(built: Built, addresses: Addresses, routes: Routes) -> DeviceFiles:
+    """Render the files of all devices, and read them as anybody's files where claims are about what they say."""
+    design, spec = built.checked.technology.design, built.checked.design
+    names = design.list_vendors(spec)
+    intents = design.intents(spec, built.fabric, addresses, routes)
+    artifacts = render(intents, tuple(VENDORS[name] for name in names), of=routes.digest)
+    return DeviceFiles(intents, artifacts, () if design.lossless is None else observe_devices(artifacts, names))
 
 
 def observe_devices(artifacts: ArtifactSet, names: Sequence[str]) -> tuple[ObservedDevice, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weftline.app.build import Built
-from weftline.app.devices import observe_devices
+from weftline.app.devices import DeviceFiles, render_devices
 from weftline.kernels.column import digest_parts
 from weftline.model.addresses import Addresses
 from weftline.model.artifact import ArtifactSet
@@ -31,20 +31,21 @@ def find_owners(built: Built) -> Owners | None:
     return owners if owners.are_many or is_asked else None
 
 
-def judge_isolation(built: Built, addresses: Addresses, routes: Routes) -> tuple[Proof, ...]:
-    """Prove isolation on the files of the design that decide it, rendered for that."""
+def render_deciding(built: Built, addresses: Addresses, routes: Routes) -> DeviceFiles | None:
+    """Render the files of devices where they decide who is kept apart, and there is something to keep apart."""
+    if not built.checked.technology.design.keeps_apart_by_devices or find_owners(built) is None:
+        return None
+    return render_devices(built, addresses, routes)
+
+
+def judge_isolation(built: Built, addresses: Addresses, files: DeviceFiles | None) -> tuple[Proof, ...]:
+    """Prove isolation on the files of the design that decide it: those given, or those rendered here for that."""
     design = built.checked.technology.design
-    owners = find_owners(built)
+    if files is not None:
+        return judge_files(built, addresses, files.artifacts, files.observed)
+    if design.isolate is None or find_owners(built) is None:
+        return ()
     names = design.list_vendors(built.checked.design)
-    if owners is None:
-        return ()
-    if design.keeps_apart_by_devices:
-        intents = design.intents(built.checked.design, built.fabric, addresses, routes)
-        switches = tuple(intent for intent in intents if intent.role == "switch")
-        artifacts = render(switches, tuple(VENDORS[name] for name in names), of="")
-        return _judge_devices(built, owners, artifacts, observe_devices(artifacts, names))
-    if design.isolate is None:
-        return ()
     intents = design.isolate(built.checked.design, built.fabric, addresses)
     vendors = tuple(VENDORS[name] for name in names if VENDORS[name].isolation is not None)
     artifacts = render(intents, vendors, of="")

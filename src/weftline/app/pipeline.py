@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from weftline.app.build import Built, build
+from weftline.app.bulk import without_collector
 from weftline.app.check import check
-from weftline.app.isolation import judge_isolation, put_isolation
+from weftline.app.devices import DeviceFiles
+from weftline.app.isolation import judge_isolation, put_isolation, render_deciding
 from weftline.errors import CapabilityError, Place, SpecError
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
@@ -50,6 +52,8 @@ class Proved:
 
     routed: Routed
     report: ProofReport
+    files: DeviceFiles | None = None
+    """The files of the devices, where a claim about them was judged already."""
 
 
 def silent(_words: str, _share: float | None) -> None:
@@ -97,13 +101,16 @@ def _routing_place(built: Built, code: str) -> Place | None:
     return own or places.get("routing.engine") or places.get("topology.kind") or places.get("")
 
 
+@without_collector()
 def judge(routed: Routed) -> Proved:
     """Prove the claims about the routes."""
     design = routed.built.checked.design
     fabric = routed.built.fabric
     pairs = _pairs_of_jobs(design, fabric)
     report = prove(fabric, routed.routes, proof_rules(design, fabric), pairs)
-    return Proved(routed, put_isolation(report, judge_isolation(routed.built, routed.addresses, routed.routes)))
+    files = render_deciding(routed.built, routed.addresses, routed.routes)
+    isolation = judge_isolation(routed.built, routed.addresses, files)
+    return Proved(routed, put_isolation(report, isolation), files)
 
 
 def _pairs_of_jobs(design: ResolvedSpec, fabric: Fabric) -> tuple[I32, I32] | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weftline.app.bulk import without_collector
 from weftline.app.changes import change_from
-from weftline.app.devices import observe_devices
+from weftline.app.devices import render_devices
 from weftline.app.isolation import judge_files, put_isolation
 from weftline.app.lossless import judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
@@ -16,7 +16,6 @@ from weftline.model.artifact import ArtifactSet
 from weftline.model.intent import DeviceIntent
 from weftline.model.vendor import Vendor
 from weftline.render import MANIFEST, check_files, write
-from weftline.render import render as render_intents
 from weftline.vendors import VENDORS
 
 MAX_CHECKED_BYTES = 192 * 2**20
@@ -72,18 +71,16 @@ def render_proved(
     folder = (out or checked.workspace.folder) / "artifacts"
     forced = not proved.report.is_accepted
     if forced and not (force or checked.design.spec.policy.render_unproved):
-        return Rendered(proved, folder, None)
+        return Rendered(replace(proved, files=None), folder, None)
     progress("rendering device files", None)
     routed = proved.routed
-    design = checked.technology.design
-    intents = design.intents(checked.design, routed.built.fabric, routed.addresses, routed.routes)
-    vendors = tuple(VENDORS[name] for name in design.list_vendors(checked.design))
-    artifacts = _check(intents, vendors, render_intents(intents, vendors, of=routed.routes.digest))
-    observed = () if design.lossless is None else observe_devices(artifacts, design.list_vendors(checked.design))
-    isolation = judge_files(routed.built, routed.addresses, artifacts, observed)
-    lossless = judge_lossless(routed.built, artifacts.of, observed)
+    files = proved.files or render_devices(routed.built, routed.addresses, routed.routes)
+    vendors = tuple(VENDORS[name] for name in checked.technology.design.list_vendors(checked.design))
+    artifacts = _check(files.intents, vendors, files.artifacts)
+    isolation = () if proved.files else judge_files(routed.built, routed.addresses, artifacts, files.observed)
+    lossless = judge_lossless(routed.built, artifacts.of, files.observed)
     report = put_lossless(put_isolation(proved.report, isolation), lossless)
-    proved = replace(proved, report=report)
+    proved = replace(proved, report=report, files=None)
     forced = not proved.report.is_accepted
     if forced and not (force or checked.design.spec.policy.render_unproved):
         return Rendered(proved, folder, None)

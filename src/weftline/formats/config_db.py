@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from json.encoder import encode_basestring_ascii as _quote
 from typing import TypeAlias
 
 from weftline.formats.config_db_read import read_config_db
@@ -32,8 +32,30 @@ def alias_name(number: int, ports_per_cage: int) -> str:
 
 
 def write_tables(tables: WrittenTables) -> bytes:
-    """Write tables in the order given, empty ones left out."""
-    return (json.dumps({name: rows for name, rows in tables.items() if rows}, indent=4) + "\n").encode()
+    """Write tables in the order given, empty ones left out, as ``json.dumps`` does with an indent of four.
+
+    With an indent that one works in Python, item by item; rows of texts need no more than their texts quoted.
+    """
+    written = [f"{_quote(name)}: {_write_rows(rows)}" for name, rows in tables.items() if rows]
+    return f"{_wrap('{', written, '}', 4)}\n".encode()
+
+
+def _write_rows(rows: Mapping[str, WrittenRow]) -> str:
+    return _wrap("{", [f"{_quote(key)}: {_write_row(row)}" for key, row in rows.items()], "}", 8)
+
+
+def _write_row(row: WrittenRow) -> str:
+    fields = [
+        f"{_quote(name)}: {_quote(value) if isinstance(value, str) else _wrap('[', map(_quote, value), ']', 16)}"
+        for name, value in row.items()
+    ]
+    return _wrap("{", fields, "}", 12)
+
+
+def _wrap(first: str, items: Iterable[str], last: str, indent: int) -> str:
+    """Put items on lines of their own between two brackets; without items these stand together."""
+    inside = f",\n{' ' * indent}".join(items)
+    return f"{first}\n{' ' * indent}{inside}\n{' ' * (indent - 4)}{last}" if inside else f"{first}{last}"
 
 
 def read_tables(content: bytes, reading: Reading) -> Tables:

@@ -10,6 +10,7 @@ MAX_QUEUE = 63
 """A span beyond it is no span of queues; the most that a chip has is 20."""
 MAX_NAMES = 1024
 """Names in one key or list; a switch has at most 512 ports."""
+_DIGITS = frozenset("0123456789")
 _REFERENCE = re.compile(r"\[([A-Z0-9_]+)[|:]([^\[\]]*)\]")
 _NUMBER = re.compile(rf"-?[0-9]{{1,{MAX_DIGITS}}}", re.ASCII)
 _SPAN = re.compile(r"([0-9]{1,3})(?:-([0-9]{1,3}))?", re.ASCII)
@@ -68,6 +69,9 @@ def read_span(text: str) -> range | None:
 
 def read_queue_key(key: str) -> QueueKey | None:
     """Read ``Ethernet0,Ethernet4|3-4``, or ``card|asic0|Ethernet0|3`` of a chassis; None where it is neither."""
+    port, _, text = key.rpartition("|")
+    if text in _DIGITS and port and "|" not in port and "," not in port:
+        return QueueKey((port.strip(),), int(text), int(text)) if port.strip() else None  # as most keys are
     parts = key.split("|")
     span = read_span(parts[-1])
     if len(parts) not in {2, 4} or span is None:

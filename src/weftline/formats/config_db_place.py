@@ -5,7 +5,7 @@ from __future__ import annotations
 from weftline.errors import Place
 from weftline.formats.json_lines import JsonLines
 
-_set = object.__setattr__  # a place is frozen
+_new, _set = object.__new__, object.__setattr__  # a place is frozen, and is not made field by field
 
 
 class RowPlace(Place):
@@ -21,7 +21,7 @@ class RowPlace(Place):
     @classmethod
     def of(cls, file: str, lines: JsonLines, scope: str, path: tuple[str, str, str]) -> RowPlace:
         """Make the place of a table, a row or a field: (table, key, field), what is not meant left empty."""
-        place = cls.__new__(cls)
+        place = _new(cls)
         _set(place, "_source", (file, lines, scope, path))
         return place
 

@@ -32,6 +32,11 @@ _KNOWN = frozenset(READ) | SKIPPED
 _TABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 
 
+_TEXT = frozenset({str})
+_MEANT = SECRET | {"NULL"}
+"""Fields that are not taken as they stand."""
+
+
 class _Bare(str):
     """A number that stands without quotes."""
 
@@ -280,6 +285,8 @@ class _Reader:
             )
             return None
         known = READ[table]
+        if _is_plain(cast("dict[str, Any]", row), known):
+            return cast("dict[str, Value]", row)
         found: dict[str, Value] = {}
         for name, value in cast("dict[str, Any]", row).items():
             plain = name.removesuffix("@")
@@ -334,6 +341,13 @@ class _Reader:
             shown = ", ".join(repr(name[:SHOWN]) for name in sorted(names)[:3])
             message = f"file holds no table of SONiC's CONFIG_DB{f', but {shown}' if shown else ''}"
         self.log.add("artifact.not-config-db", message, _HINT, 1)
+
+
+def _is_plain(row: dict[str, Any], known: frozenset[str] | str) -> bool:
+    """Tell whether every field is a text under a name that SONiC has, so that it stays as it is: most rows are so."""
+    if not _TEXT.issuperset(map(type, row.values())) or not _MEANT.isdisjoint(row):
+        return False
+    return not any("@" in name for name in row) if isinstance(known, str) else row.keys() <= known
 
 
 def _wrapped(key: str, value: object) -> dict[str, Any] | None:

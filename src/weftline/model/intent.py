@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -342,23 +342,35 @@ def list_facts(intent: DeviceIntent) -> dict[str, FactValue]:
     facts: dict[str, FactValue] = {}
     for one in fields(intent):
         if one.name not in UNSAID:
-            facts.update(_spread(one.name, getattr(intent, one.name)))
+            _spread(facts, one.name, getattr(intent, one.name))
     return facts
 
 
-def _spread(path: str, value: object) -> Iterator[tuple[str, FactValue]]:
+def _spread(facts: dict[str, FactValue], path: str, value: object) -> None:
     if value is None or value == ():
         return
     if isinstance(value, tuple):
         items = cast("tuple[Any, ...]", value)
-        if not is_dataclass(items[0]):
-            yield path, items
+        first: object = items[0]
+        if _list_fields(type(first)) is None:
+            facts[path] = items
             return
         for record in items:
-            yield from _spread(f"{path}.{record.key}", record)
-    elif is_dataclass(value) and not isinstance(value, ForwardingTable):
-        for one in fields(value):
-            if one.name != "key" and one.metadata.get("is_said", True):
-                yield from _spread(f"{path}.{one.name}", getattr(value, one.name))
-    else:
-        yield path, cast("FactValue", value)
+            _spread(facts, f"{path}.{record.key}", record)
+        return
+    names = _list_fields(type(value))
+    if names is None:
+        facts[path] = cast("FactValue", value)
+        return
+    for name in names:
+        inner = getattr(value, name)
+        if inner is not None:
+            _spread(facts, f"{path}.{name}", inner)
+
+
+@cache
+def _list_fields(kind: type) -> tuple[str, ...] | None:
+    """List the fields of a kind of record that say something; None where values of a kind are said whole."""
+    if not is_dataclass(kind) or kind is ForwardingTable:
+        return None
+    return tuple(one.name for one in fields(kind) if one.name != "key" and one.metadata.get("is_said", True))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
+from operator import attrgetter
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -23,7 +24,7 @@ _OWN = frozenset({
     "name", "where", "sorted_at", "number", "peer", "addresses", "vrf", "bundle", "lanes", "fec"
 })  # fmt: skip
 """Fields of a port that are its own and decide nothing of what is judged."""
-_ATOMS = frozenset({int, str, float, bool})
+_ATOMS = frozenset({int, str, float, bool, type})
 PREMISE = (
     "It rests on the cable lengths of the declaration, on ports that obey the standard's response time, and on chips "
     "that do what their files say."
@@ -87,7 +88,7 @@ class _Judge:
         self.signs: dict[int, int] = {}
         self.kinds: dict[Hashable, int] = {}
         self.maps: dict[int, Hashable] = {}
-        self.fields: dict[type, tuple[str, ...]] = {}
+        self.fields: dict[type, attrgetter[tuple[Any, ...]]] = {}
 
     def judge(self, link: LosslessLink, sender: _End, receiver: _End, what: LosslessClass) -> WayVerdict:
         key = (self._sign(sender), self._sign(receiver), what, link.length_m)
@@ -108,9 +109,10 @@ class _Judge:
 
     def _plain(self, value: Any) -> Hashable:
         """Take the places out of a value; a map that ports share is looked at once."""
-        if isinstance(value, Said):
-            return self._plain(cast("Said[Any]", value).value)
         kind = cast("type[Any]", type(value))
+        if kind is Said:
+            value = value.value
+            kind = cast("type[Any]", type(value))
         if value is None or kind in _ATOMS:
             return value
         if kind is tuple:
@@ -120,11 +122,14 @@ class _Judge:
             if known is None:
                 known = self.maps[id(value)] = tuple(sorted(value.items()))
             return known
-        names = self.fields.get(kind)
-        if names is None:
+        get = self.fields.get(kind)
+        if get is None:
+            if not is_dataclass(kind):
+                return value
             own = _OWN if kind is ObservedPort else {"where"}
-            names = self.fields[kind] = tuple(one.name for one in fields(kind) if one.name not in own)
-        return (kind, *[self._plain(getattr(value, name)) for name in names])
+            names = [one.name for one in fields(kind) if one.name not in own]
+            get = self.fields[kind] = attrgetter("__class__", *names)
+        return tuple([one if one is None else self._plain(one) for one in get(value)])
 
 
 def _index_ports(source: LosslessSource) -> dict[tuple[str, int], _End]:

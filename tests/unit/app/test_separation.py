@@ -12,6 +12,7 @@ import pytest
 
 from weftline.app.devices import observe_devices
 from weftline.app.pipeline import run_to_proofs, run_to_routes
+from weftline.app.render import render_proved
 from weftline.model.artifact import ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.isolation import Owners
@@ -250,6 +251,19 @@ def test_tenants_are_kept_apart_by_default(root: Path) -> None:
     assert proof.verdict is Verdict.PROVED
     assert proof.required
     assert report.is_accepted
+
+
+def test_the_files_that_isolation_was_proved_on_are_the_ones_that_are_rendered(root: Path) -> None:
+    proved = run_to_proofs(root / "examples" / "two-tenants-roce.yaml")
+    assert proved.files is not None
+    rendered = render_proved(proved, None, to_disk=False)
+    assert rendered.artifacts is proved.files.artifacts
+    assert rendered.proved.files is None
+    alone = render_proved(replace(proved, files=None), None, to_disk=False)
+    assert alone.artifacts == rendered.artifacts
+    told = [(proof.claim, proof.verdict, proof.statement, proof.of) for proof in rendered.proved.report.proofs]
+    assert told == [(proof.claim, proof.verdict, proof.statement, proof.of) for proof in alone.proved.report.proofs]
+    assert [claim for claim, *_ in told][-3:] == ["isolate", "lossless", "deadlock-in-failures"]
 
 
 def test_a_file_that_was_cut_or_is_missing_proves_nothing(made: Made) -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weftline.errors import Place
 from weftline.formats import config_db_keys, config_db_read
+from weftline.formats.config_db import write_tables
 from weftline.formats.config_db_keys import QueueKey, Reference
 from weftline.formats.config_db_read import ConfigDb, read_config_db
 
@@ -305,3 +309,67 @@ def test_no_damage_raises(data: st.DataObject) -> None:
             for key, row in rows.items():
                 assert all(isinstance(value, str | tuple) for value in row.values())
                 assert db.place(scope, table, key).path
+
+
+texts = st.text(max_size=6)
+
+
+@given(st.dictionaries(texts, st.dictionaries(texts, st.dictionaries(texts, texts | st.lists(texts, max_size=3)))))
+def test_written_tables_are_the_bytes_of_a_plain_dump(tables: dict[str, dict[str, dict[str, str | list[str]]]]) -> None:
+    plain = json.dumps({name: rows for name, rows in tables.items() if rows}, indent=4) + "\n"
+    assert write_tables(tables) == plain.encode()
+
+
+@given(st.data())
+def test_a_place_that_is_looked_up_late_is_the_one_that_a_reader_finds(data: st.DataObject) -> None:
+    """The slow twin counts lines in the text itself."""
+    tables = data.draw(st.sampled_from([NESTED, flatten(NESTED), {"asic0": NESTED}]))
+    db = read(tables)
+    (scope,) = db.scopes
+    table = data.draw(st.sampled_from(sorted(scope.tables)))
+    key = data.draw(st.sampled_from(sorted(scope.tables[table])))
+    name = data.draw(st.sampled_from(["", *scope.tables[table][key]]))
+    late, plain = db.place(scope, table, key, name), db.place(scope, table, key, name)
+    assert late.path == ".".join(part for part in (scope.name, table, key, name) if part)
+    lines = json.dumps(tables, indent=1).split("\n")
+    assert late.line is not None
+    shown = lines[late.line - 1]
+    assert f'"{name or key}' in shown or f'"{table}|{key}"' in shown
+    eager = Place(late.file, late.line, late.column, late.path)
+    assert plain == eager == late
+    assert hash(plain) == hash(eager)
+    assert repr(plain) == repr(eager)
+    assert str(plain) == str(eager)
+    assert plain != Place(late.file, late.line + 1, late.column, late.path)
+    assert plain != Place("other", late.line, late.column, late.path)
+    assert plain != late.path
+    assert replace(late, line=1) == Place(late.file, 1, late.column, late.path)
+    assert copy.deepcopy(db.place(scope, table, key, name)) == eager
+    with pytest.raises(AttributeError):
+        _ = plain.other  # type: ignore[reportAttributeAccessIssue]
+
+
+def test_places_of_a_file_that_is_not_looked_at_cost_no_reading_of_its_lines() -> None:
+    db = read(NESTED)
+    (scope,) = db.scopes
+    place = db.place(scope, "PORT", "Ethernet0", "speed")
+    assert (place.file, place.path, place.column) == ("leaf-001/config_db.json", "PORT.Ethernet0.speed", None)
+    assert len({place, db.place(scope, "PORT", "Ethernet0", "alias")}) == 2
+    assert "_index" not in vars(db.lines)
+    assert place.line is not None
+    assert "_index" in vars(db.lines)
+
+
+@pytest.mark.parametrize(
+    ("key", "found"),
+    [
+        ("Ethernet0|3", QueueKey(("Ethernet0",), 3, 3)),
+        (" Ethernet0 |3", QueueKey(("Ethernet0",), 3, 3)),
+        ("Ethernet0,Ethernet4|3", QueueKey(("Ethernet0", "Ethernet4"), 3, 3)),
+        ("card|asic0|Ethernet0|3", QueueKey(("Ethernet0",), 3, 3, "card", "asic0")),
+        ("asic0|Ethernet0|3", None), ("|3", None), (" |3", None), ("3", None), ("Ethernet0|\u0663", None),
+        ("Ethernet0|", None),
+    ],
+)  # fmt: skip
+def test_keys_of_one_queue_are_read_as_all_keys_are(key: str, found: QueueKey | None) -> None:
+    assert config_db_keys.read_queue_key(key) == found

@@ -26,6 +26,7 @@ from tests.unit.lint.good import (
     make_fabric,
     said,
 )
+from weftline.errors import Place
 from weftline.model.lossless import LosslessClass, LosslessDemand, LosslessLink, LosslessSource, Need
 from weftline.model.observed import ObservedDevice, ObservedSetting
 from weftline.model.observed_port import ObservedPort, ObservedWatchdog
@@ -228,6 +229,21 @@ def test_a_certificate_that_was_touched_does_not_hold() -> None:
     assert not check_lossless(replace(proof, verdict=Verdict.REFUTED))
     empty = {name: np.zeros(0, dtype=np.int64) for name in ("have", "need")}
     assert not check_lossless(replace(proof, certificate=replace(certificate, columns=empty)))
+
+
+def test_ports_that_differ_in_places_alone_are_judged_once() -> None:
+    asked: list[str] = []
+
+    def count(device: ObservedDevice, port: ObservedPort, length_m: float | None) -> Need | None:
+        asked.append(device.name)
+        return find_need(device, port, length_m)
+
+    fabric = tuple(
+        replace(one, ports=tuple(replace(port, sorted_at=Place(one.name, None, None, port.name)) for port in one.ports))
+        for one in make_fabric()
+    )
+    assert prove(fabric, find_need=count).verdict is Verdict.PROVED
+    assert len(asked) < 2 * len(LINKS)
 
 
 FAULTS = st.sampled_from(

@@ -177,7 +177,7 @@ def _list_places(switch: Switch, ports: Ports, key: QueueKey, row: Held, high: i
     if key.last > high:
         switch.blame("artifact.out-of-range", f"{key.last} is above {high}", row.place())
     for name in key.ports:
-        if find_port(switch, ports, name, row.place()) is not None:
+        if name in ports or find_port(switch, ports, name, row.place()) is not None:
             for number in key.numbers:
                 yield name, number
 
@@ -286,8 +286,8 @@ def _is_local(switch: Switch, ports: Ports, key: QueueKey, hosts: set[str]) -> b
 
 def _read_plan(shared: _Shared, row: Held) -> _Plan:
     switch = shared.switch
-    _, scheduler = switch.follow(row, "scheduler", "SCHEDULER")
-    _, marks = switch.follow(row, "wred_profile", "WRED_PROFILE")
+    scheduler = switch.target(row, "scheduler", "SCHEDULER")
+    marks = switch.target(row, "wred_profile", "WRED_PROFILE")
     return _Plan(
         row.place(),
         _UNPLANNED if scheduler is None else shared.schedule(scheduler),

@@ -89,7 +89,8 @@ def _numbers(value: FactValue) -> list[int]:
 
 
 def _read_queues(file: SwitchFile, class_of: dict[int, int]) -> None:
-    seen: set[tuple[str, FactValue]] = set()
+    seen: set[tuple[int, str | None, str | None]] = set()
+    said: set[tuple[str, FactValue]] = set()
     for key, row in file.rows("QUEUE").items():
         where = f"QUEUE.{key}"
         port, _, text = key.partition("|")
@@ -98,10 +99,16 @@ def _read_queues(file: SwitchFile, class_of: dict[int, int]) -> None:
             file.blame("artifact.dangling", f"there is no port {port[:40]!r}", where)
         if queue is None or queue not in class_of:
             continue
+        kind = (queue, row.get("scheduler"), row.get("wred_profile"))
+        if kind in seen:
+            continue  # it names what an earlier row named, and nothing was wrong with that
+        problems = len(file.reading.problems)
         found = _read_scheduler(file, row, where) | _read_marks(file, row, where)
+        if len(file.reading.problems) == problems:
+            seen.add(kind)
         for name, value in found.items():
-            if (f"{queue}.{name}", value) not in seen:
-                seen.add((f"{queue}.{name}", value))
+            if (f"{queue}.{name}", value) not in said:
+                said.add((f"{queue}.{name}", value))
                 file.say(f"queues.classes.{class_of[queue]}.{name}", value, where)
 
 

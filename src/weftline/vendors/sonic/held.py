@@ -123,6 +123,11 @@ class Switch:
             self.followed[table, text] = target
         return said, target
 
+    def target(self, row: Held, name: str, table: str) -> Held | None:
+        """Follow a reference whose name and place nobody needs."""
+        known = self.followed.get((table, row.text(name) or ""))
+        return known or self.follow(row, name, table)[1]
+
     def blame_absent(self, table: str, name: str, where: Place) -> None:
         """Say that a row is missing; in a part of a configuration its table may stand in another part."""
         if self.knows(table):

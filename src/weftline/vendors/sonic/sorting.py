@@ -49,13 +49,14 @@ class _Maps:
 
     switch: Switch
     read: dict[str, Numbers] = field(default_factory=dict[str, Numbers])
+    said: dict[str, Said[Numbers]] = field(default_factory=dict[str, Said[Numbers]])
 
     def follow(self, row: Held, kind: MapKind) -> Said[Numbers] | None:
         """Read the map that a row refers to; its place is that of the map, which is what must be mended most often."""
-        said, target = self.switch.follow(row, kind.field, kind.table)
-        if said is None or target is None:
+        target = self.switch.target(row, kind.field, kind.table)
+        if target is None:
             return None
-        return Said(self.numbers(target, kind), target.place())
+        return once(self.said, f"{kind.field}|{target.key}", lambda: Said(self.numbers(target, kind), target.place()))
 
     def numbers(self, target: Held, kind: MapKind) -> Numbers:
         return once(self.read, f"{kind.table}|{target.key}", lambda: self._read(target, kind))
