@@ -38,6 +38,7 @@ KINDS = {
     "mark": "markings",
     "spread": "spreads of flows",
     "apart": "pairs across tenants",
+    "edge": "intrusions that must fail",
 }
 
 

@@ -15,11 +15,12 @@ from weftline.model.observed import ObservedConfig
 
 StateKind = Literal[
     "node", "link", "address", "entry", "keys", "lanes", "arbitration", "manager", "silence",
-    "session", "watch", "route", "kernel", "pair", "mark", "spread", "apart",
+    "session", "watch", "route", "kernel", "pair", "mark", "spread", "apart", "edge",
 ]  # fmt: skip
 """What is compared. ``watch`` is what tells a session that its link is dead; ``route`` is what a routing daemon chose,
 ``kernel`` what it got into the kernel; ``pair`` means endpoints that must reach each other, ``apart`` those that must
-not, ``mark`` the DSCP that packets arrive with, ``spread`` how flows share equal ways."""
+not, ``mark`` the DSCP that packets arrive with, ``spread`` how flows share equal ways, ``edge`` what hosts send
+as others or to the ends of tunnels, which must not come in."""
 
 
 @dataclass(frozen=True, slots=True)

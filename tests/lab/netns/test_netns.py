@@ -243,11 +243,39 @@ def test_tenants_are_apart_by_real_packets(tmp_path: Path) -> None:
         (subnet,) = ran.document["subnets"]
         assert subnet["compared"]["pair"] == subnet["compared"]["mark"] == 2 * 4 * 2
         assert subnet["compared"]["apart"] == 2 * 4 * 4
+        assert subnet["compared"]["edge"] == 8 * 3  # as another, and to the tunnel ends of two leaves
         networks = place.vtysh("leaf-001", "show ip route vrf Vrfred json")
         assert "10.128.0.4/31" in networks  # of host-0002, red as well
         assert "10.128.0.8/31" not in networks
         # outside of the VRF nobody of a tenant is known
         assert set(place.vtysh("spine-01", "show ip route json")) == {f"10.0.0.{number}/32" for number in range(1, 6)}
+    finally:
+        place.lab("down")
+
+
+def test_an_edge_without_its_filter_is_found_by_real_packets(tmp_path: Path) -> None:
+    """The filters of one VRF are gone, and it has a way to the tunnel end of its switch."""
+    place = make_place(tmp_path, SMALL + TENANTS)
+    try:
+        assert place.lab("up").status == 0
+        red, leaf = "leaf-001.Vrfred", "leaf-001"
+        one, two = "02:00:00:00:00:01", "02:00:00:00:00:02"
+        pair = f"name leak address {one} netns {red} type veth peer name leak address {two} netns {leaf}"
+        place.inside("ip", "link", "add", *pair.split())
+        place.inside("ip", "-n", leaf, "link", "set", "dev", "leak", "up")
+        for words in (
+            "link set dev leak up",
+            f"neigh replace 10.0.0.1 lladdr {two} dev leak nud permanent",
+            "route add 10.0.0.1/32 dev leak",
+        ):
+            place.inside("ip", "-n", red, *words.split())
+        assert "edge" not in {kind for kind, _ in place.differences()}  # the filters hold although there is a way
+        place.inside("ip", "netns", "exec", red, "nft", "delete", "table", "netdev", "edge")
+        found = place.differences()
+        assert ("edge", "host-0001/nic1 to UDP 4789 of 10.0.0.1") in found
+        assert ("edge", "host-0001/nic1 as another or to tunnels") in found
+        assert any(kind == "edge" and subject.startswith("host-0001/nic1 as 10.") for kind, subject in found)
+        assert not any("host-0003" in subject for _, subject in found)
     finally:
         place.lab("down")
 

@@ -111,6 +111,8 @@ def make_links(plan: Plan) -> None:
     for place, one in enumerate(plan["namespaces"]):
         say(stage="making links", share=place / len(plan["namespaces"]))
         run(["ip", "-n", one["name"], "-batch", "-"], one["commands"])
+        if one["filters"]:
+            run(["ip", "netns", "exec", one["name"], "nft", "-f", "-"], one["filters"])
 
 
 def start_programs(programs: list[Plan], user: str) -> None:

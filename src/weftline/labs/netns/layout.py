@@ -12,6 +12,7 @@ from weftline.formats.config_db import Tables, read_tables
 from weftline.formats.ipv4 import format_ipv4
 from weftline.formats.lines import Reading
 from weftline.kernels.column import NIL
+from weftline.labs.netns.sieving import write_filters
 from weftline.model.fabric import NodeKind
 from weftline.model.intent import FactValue
 from weftline.model.lab import LabDesign, LabDevice
@@ -75,6 +76,10 @@ class Namespace:
     commands: list[str] = field(default_factory=list[str])
     vrfs: dict[str, str] = field(default_factory=dict[str, str])
     """Namespace of each VRF by its name."""
+    filters: str = ""
+    """What is dropped where packets come in, as a script of ``nft``."""
+    tunnel_source: str = ""
+    """Where a switch unpacks tunnels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +91,11 @@ class Layout:
     links: tuple[Link, ...]
     ends: Mapping[int, End]
     """By port of the fabric."""
+
+    @property
+    def spaces(self) -> Mapping[str, Namespace]:
+        """The namespaces by their own names."""
+        return {space.name: space for space in self.namespaces.values()}
 
 
 def lay_out(design: LabDesign) -> Layout:
@@ -116,6 +126,9 @@ def lay_out(design: LabDesign) -> Layout:
         if is_switch:
             known = {ends[port].interface for port in _list_ports(design, node) if port in ends}
             _address_switch(device, one, members, known)
+            for space in {id(space): space for space in (one, *members.values())}.values():
+                mine = [name for name in sorted(known) if members.get(name, one) is space]
+                space.filters = write_filters(read_switch(device), mine)
         else:
             _address_host(design, device, one, ends)
     links = [
@@ -139,6 +152,7 @@ def make_vrfs(one: Namespace, tables: Tables, namespaces: dict[str, Namespace]) 
     their far ends are reached.
     """
     source = next((row["src_ip"] for row in tables.get("VXLAN_TUNNEL", {}).values() if "src_ip" in row), "")
+    one.tunnel_source = source
     gates = {row["vrf_name"]: name for name, row in tables.get("VLAN_INTERFACE", {}).items() if "vrf_name" in row}
     for vrf, row in tables.get("VRF", {}).items():
         space = Namespace(f"{one.name}.{vrf}", one.device, one.node, is_switch=False, settings=dict(SWITCH_SETTINGS))

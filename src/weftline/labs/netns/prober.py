@@ -13,6 +13,7 @@ import os
 import select
 import socket
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -29,7 +30,7 @@ linux/in.h."""
 HEADERS = 28
 """IPv4 and UDP."""
 HEAD = struct.Struct("!IIII")
-PAIR, FLOW, NOISE = 0x57465431, 0x57465432, 0x57465433
+PAIR, FLOW, NOISE, ITSELF, FOREIGN, TUNNEL = (0x57465431 + place for place in range(6))
 """What a packet is for; others that come to the port are not ours."""
 FIRST_PORT = 49_152
 """Source ports that RoCE senders choose from. RFC 6335, 6."""
@@ -73,6 +74,8 @@ class Field:
         self.addresses: list[str] = [str(one["address"]) for one in endpoints]
         self.sizes = [int(one["mtu"]) - HEADERS for one in endpoints]
         self.arrived: dict[tuple[int, int], int] = {}
+        self.intruded: set[tuple[int, int]] = set()
+        """What came of tries: what it was, and who sent it."""
         for place, one in enumerate(endpoints):
             enter(one["namespace"])
             line = open_socket(one["address"], int(one["tos"]))
@@ -107,6 +110,8 @@ class Field:
         if magic == PAIR and target == place:
             tos = next((data[0] for level, kind, data in extra if (level, kind) == (0, socket.IP_TOS)), -1)
             self.arrived[source, target] = tos
+        elif magic in {ITSELF, FOREIGN} and target == place:
+            self.intruded.add((magic, source))
 
 
 def try_pairs(field: Field, pairs: list[tuple[int, int]], *, is_long: bool) -> None:
@@ -269,6 +274,85 @@ def read_sent() -> dict[str, int]:
     return found
 
 
+def try_edges(field: Field, order: dict[str, Any]) -> list[dict[str, Any]]:
+    """Send from each endpoint as itself, as another, and to ends of tunnels, past its own routes; say what came of it.
+
+    A raw socket at the end of a tunnel hears what comes before the kernel unpacks it.
+    """
+    heard: list[socket.socket] = []
+    for end in order["ends"]:
+        enter(end["namespace"])
+        line = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+        line.bind((end["address"], 0))
+        line.setblocking(False)  # noqa: FBT003  (so it is called)
+        heard.append(line)
+    before = [count_drops(one, order["table"]) for one in order["tries"]]
+    for one in order["tries"]:
+        source, peer = int(one["source"]), int(one["peer"])
+        own, to = field.addresses[source], field.addresses[peer]
+        packets: list[tuple[str, str, int, int, int]] = [(own, to, PORT, ITSELF, peer)]
+        packets.append((str(one["foreign"]), to, PORT, FOREIGN, peer))
+        goals = {int(end): str(order["ends"][end]["address"]) for end in one["ends"]}
+        packets += [(own, goal, int(order["port"]), TUNNEL, end) for end, goal in goals.items()]
+        enter(field.namespaces[source])
+        with contextlib.closing(socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)) as line:
+            for address, target, port, magic, goal in packets:
+                packet = write_packet(address, target, port, HEAD.pack(magic, source, goal, 0))
+                mac = bytes.fromhex(one["gateway"].replace(":", ""))
+                with contextlib.suppress(OSError):
+                    line.sendto(packet, (one["interface"], ETH_P_IP, 0, 0, mac))
+        field.receive(0)
+    field.receive(PAUSE_S[0])
+    tunnelled = {found for place, line in enumerate(heard) for found in hear_tunnels(line, place)}
+    for line in heard:
+        line.close()
+    return [
+        {
+            "itself": (ITSELF, one["source"]) in field.intruded,
+            "foreign": (FOREIGN, one["source"]) in field.intruded,
+            "ends": [end for end in one["ends"] if (one["source"], end) in tunnelled],
+            "dropped": count_drops(one, order["table"]) - dropped,
+        }
+        for one, dropped in zip(order["tries"], before, strict=True)
+    ]
+
+
+ETH_P_IP = 0x0800
+HEADER_BYTES = 20
+
+
+def write_packet(source: str, target: str, port: int, payload: bytes) -> bytes:
+    """Write an IPv4 packet with UDP, whose checksum zero says that there is none. RFC 791, 3.1; RFC 768."""
+    size = HEADERS + len(payload)
+    ends = socket.inet_aton(source) + socket.inet_aton(target)
+    head = struct.pack("!BBHHHBBH", 0x45, 0, size, 0, 0, 64, socket.IPPROTO_UDP, 0) + ends
+    total = sum(struct.unpack("!10H", head))
+    total = (total & 0xFFFF) + (total >> 16)
+    check = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    datagram = struct.pack("!HHHH", FIRST_PORT, port, size - HEADER_BYTES, 0) + payload
+    return head[:10] + struct.pack("!H", check) + head[12:] + datagram
+
+
+def hear_tunnels(line: socket.socket, place: int) -> set[tuple[int, int]]:
+    """Read what came to the end of a tunnel: who sent it, and to which end."""
+    found: set[tuple[int, int]] = set()
+    with contextlib.suppress(OSError):
+        while True:
+            packet = line.recv(65_536)[HEADERS:]
+            if len(packet) >= HEAD.size and HEAD.unpack_from(packet)[0] == TUNNEL:
+                found.add((HEAD.unpack_from(packet)[1], place))
+    return found
+
+
+def count_drops(one: dict[str, Any], table: str) -> int:
+    """Read how many packets the filter of a port has dropped; 0 where there is none."""
+    enter(one["switch"])
+    words = ["nft", "-j", "list", "counters", "table", "netdev", table]
+    done = subprocess.run(words, capture_output=True, check=False)  # noqa: S603  (the words are ours)
+    found = json.loads(done.stdout or b"{}").get("nftables", [])
+    return sum(row["counter"]["packets"] for row in found if row.get("counter", {}).get("name") == one["counter"])
+
+
 def try_all(order: dict[str, Any]) -> dict[str, Any]:
     """Send between pairs, and say what arrived."""
     field = Field(order["endpoints"])
@@ -282,6 +366,7 @@ def try_all(order: dict[str, Any]) -> dict[str, Any]:
         "crossed": [pair for pair in apart if pair in field.arrived],
         "marks": [(a, b, field.arrived[a, b]) for a, b in together if (a, b) in field.arrived],
         "spread": [count_ways(field, one) for one in order["spread"]],
+        "edge": try_edges(field, order["edge"]),
         "seconds": time.monotonic() - begin,
     }
 

@@ -139,6 +139,7 @@ def _make_plan(layout: Layout, key: str, timers: Timers) -> dict[str, Any]:
                 "name": space.name,
                 "settings": space.settings,
                 "commands": "\n".join(space.commands) + "\n",
+                "filters": space.filters,
                 "vrfs": space.vrfs,
             }
             for space in sorted(spaces, key=lambda space: not space.is_switch)

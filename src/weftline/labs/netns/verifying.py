@@ -11,9 +11,10 @@ from typing import Any, cast
 
 from weftline.errors import SourceError
 from weftline.labs import holding
-from weftline.labs.netns import entering, state
+from weftline.labs.netns import entering, intruding, state
 from weftline.labs.netns.entering import World
 from weftline.labs.netns.expecting import Expected, Pairs, choose_pairs, list_expected
+from weftline.labs.netns.intruding import choose_intrusions, compare_intrusions
 from weftline.labs.netns.layout import Layout, describe_endpoint, lay_out
 from weftline.labs.netns.reading import Hops, SwitchState, read_switches
 from weftline.labs.netns.spreading import Spread, choose_spreads, compare_spreads, describe_spreads, write_order
@@ -41,7 +42,9 @@ def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Read
     states = settle(world, layout, expected, progress, QUIET_S)
     pairs = choose_pairs(design, layout, MOST_PAIRS)
     spreads = choose_spreads(design, layout, pairs)
-    answer = _probe(design, layout, world, (pairs, spreads), progress)
+    intrusions, ends = choose_intrusions(design, layout, pairs)
+    tries = intruding.write_order(intrusions, ends, layout, pairs)
+    answer = _probe(design, layout, world, (pairs, spreads, tries), progress)
     compared: dict[StateKind, int] = {
         "session": sum(len(one.sessions) for one in expected.values()),
         "watch": sum(len(one.sessions) for one in expected.values() if one.is_watched),
@@ -53,8 +56,12 @@ def read_back(design: LabDesign, folder: Path, progress: Progress) -> tuple[Read
     }
     if pairs.total_apart:
         compared["apart"] = len(pairs.apart)
+    if intrusions:
+        compared["edge"] = sum(1 + len(one.ends) for one in intrusions)
     found = [*_compare_switches(expected, states), *_compare_pairs(design, layout, pairs, answer)]
     found += compare_spreads(spreads, answer["spread"])
+    names = [design.fabric.port_name(port) for port in pairs.ports]
+    found += compare_intrusions(intrusions, ends, answer["edge"], names)
     differing: dict[StateKind, int] = {
         kind: many for kind in compared if (many := sum(one.kind == kind for one in found))
     }
@@ -127,16 +134,17 @@ def _write(hops: Hops) -> str:
 
 
 def _probe(
-    design: LabDesign, layout: Layout, world: World, wanted: tuple[Pairs, Sequence[Spread]], progress: Progress
+    design: LabDesign, layout: Layout, world: World, wanted: tuple[Pairs, Sequence[Spread], Any], progress: Progress
 ) -> dict[str, Any]:
     """Send packets between all pairs, and flows over all ways, from one process inside the lab."""
-    pairs, spreads = wanted
+    pairs, spreads, tries = wanted
     progress("sending packets", None)
     order = {
         "endpoints": [describe_endpoint(design, layout, port) for port in pairs.ports],
         "together": pairs.together,
         "apart": pairs.apart,
         "spread": write_order(spreads),
+        "edge": tries,
     }
     said = entering.run(world, [sys.executable, "-I", str(PROBER)], json.dumps(order) + "\n")
     try:
