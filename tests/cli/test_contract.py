@@ -20,7 +20,20 @@ SIMPLE = {
     "prove": "proof-report",
     "simulate": "simulation",
 }
-ELSEWHERE = {"init", "trace", "render", "adopt", "audit-fabric", "diff", "lint", "report", "up", "explain", "schema"}
+ELSEWHERE = {
+    "init",
+    "trace",
+    "render",
+    "adopt",
+    "audit-fabric",
+    "diff",
+    "lint",
+    "order",
+    "report",
+    "up",
+    "explain",
+    "schema",
+}
 LAB = Path(__file__).parents[1] / "golden" / "cases" / "adopt-lab" / "input"
 
 

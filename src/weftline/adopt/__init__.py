@@ -6,6 +6,7 @@ from weftline.adopt.compare import compare
 from weftline.adopt.forms import FORMS, Form, find_form, recognise
 from weftline.adopt.match import match_nodes
 from weftline.adopt.named import find_promised
+from weftline.adopt.overlay import find_overlay, lay_over
 from weftline.adopt.plan import hold_plan
 from weftline.adopt.read import read_discovery
 from weftline.adopt.running import place_states
@@ -23,8 +24,10 @@ __all__ = [
     "expand_topology",
     "find_adaptive",
     "find_form",
+    "find_overlay",
     "find_promised",
     "hold_plan",
+    "lay_over",
     "match_nodes",
     "place_states",
     "place_tables",

@@ -112,6 +112,13 @@ def audit(place: Path, declaration: Path | None, progress: Progress = silent, *,
     return Audited(place, source, topics, controls, time.monotonic() - begin, tried)
 
 
+def read_place(place: Path, progress: Progress = silent) -> tuple[Survey, Adoption | None]:
+    """Read a folder of dumps, or one dump, and put the fabric together, where a file says what is wired to what."""
+    files = _read_files(place, progress)
+    adoption, survey = _adopt(_take_plan(read_survey(files), files))
+    return survey, adoption
+
+
 def _read_engines(text: str) -> Wanted:
     return Wanted(() if text == "all" else tuple(word for word in text.split(",") if word), ENGINE_LIMIT_S)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from weftline import __version__
-from weftline.cli import commands, inspect, lab
+from weftline.cli import commands, inspect, lab, ordering
 
 app = typer.Typer(
     name="weftline",
@@ -40,6 +40,7 @@ def main(
 
 commands.register(app)
 inspect.register(app)
+ordering.register(app)
 lab.register(app)
 
 

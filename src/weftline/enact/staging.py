@@ -29,7 +29,7 @@ class Drain:
 
     destinations: I32
     links: tuple[str, ...] | None
-    """Channels by port, without which no mixture holds a cycle; None where there would be many."""
+    """Channels by port, without which a change at once holds no cycle; None where that does not help, or are many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,7 @@ def _conclude(yard: Yard, found: Found, direct: Proof, size: _Size) -> Ordering:
     off = np.zeros(first.group.shape[1], dtype=bool)
     for index in found.drained:
         off[yard.units[index].goals] = True
-    drain = None if not off.any() else Drain(np.flatnonzero(off).astype(np.int32), _find_links(ground))
+    drain = None if not off.any() else Drain(np.flatnonzero(off).astype(np.int32), _find_links(ground, direct))
     states = found.stages or [[unit.levels for unit in yard.units]]
     stages: list[Stage] = []
     before = first
@@ -175,11 +175,13 @@ def _say(before: Routes, after: Routes) -> str:
     goals, rows = int(changed.any(axis=0).sum()), int(changed.any(axis=1).sum())
     if not goals:
         return "move destinations to other lanes"
-    return f"{goals:,} destinations at {rows:,} switches"
+    return f"{goals:,} destination{'s' * (goals != 1)} at {rows:,} switch{'es' * (rows != 1)}"
 
 
-def _find_links(ground: Ground) -> tuple[str, ...] | None:
-    """Name a few links without which even a change at once holds no cycle."""
+def _find_links(ground: Ground, direct: Proof) -> tuple[str, ...] | None:
+    """Name a few links without which even a change at once holds no cycle; None where a cycle is not what is wrong."""
+    if direct.witness is None or direct.witness.kind != "cycle":
+        return None
     found: dict[int, None] = {}
     none = np.zeros(len(ground.united.old.destination_node), dtype=bool)
     for lane in range(ground.lanes):

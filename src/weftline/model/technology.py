@@ -66,9 +66,26 @@ class Transport:
 
 
 @dataclass(frozen=True, slots=True)
+class Granularity:
+    """In which pieces tables change while packets run, and what of their order is ours."""
+
+    piece: str
+    """What a device takes at one moment."""
+    addresses: int
+    """Addresses of one device in a piece."""
+    order: str
+    """Who decides in which order the pieces of a stage are written, as a sentence without a full stop."""
+    stage: str
+    """What begins and ends a stage."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Technology:
     """One way to realise the guarantee: RDMA, lossless, offloaded."""
 
     name: str
     design: Design
     transport: Transport
+    change: Granularity | None = None
+    """None where nothing is known of it: then each entry is a piece of its own."""

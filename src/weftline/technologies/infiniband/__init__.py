@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.model.technology import Design, Technology, Transport
+from weftline.model.technology import Design, Granularity, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
 from weftline.technologies.infiniband.intents import list_intents, list_isolation
 from weftline.technologies.infiniband.limits import count_problems
@@ -30,6 +30,13 @@ INFINIBAND = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.2 us; "
             "figures of the Quantum-2 class that resellers and users give, no datasheet (2026-01)"
         ),
+    ),
+    change=Granularity(
+        piece="a block of 64 addresses of one switch",
+        addresses=64,
+        order="the subnet manager writes the blocks of all switches in an order of its own",
+        stage="one file of tables and one sweep of the subnet manager, read back",
+        source="IBTA vol 1, 14.2.5.10",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.model.technology import Design, Technology, Transport
+from weftline.model.technology import Design, Granularity, Technology, Transport
 from weftline.technologies.roce.addresses import assign
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
@@ -31,6 +31,13 @@ ROCE = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.6 us; "
             "figures of the Spectrum-4 class that resellers and users give, no datasheet (2026-01)"
         ),
+    ),
+    change=Granularity(
+        piece="one prefix of one device",
+        addresses=1,
+        order="each device takes its prefixes one by one, as its routing protocol hears of them",
+        stage="one push of files to the devices that change, until their sessions have settled",
+        source="RFC 4271, 9.1; RFC 7938, 5",
     ),
 )
 
