@@ -58,8 +58,9 @@ def read_steps(block: str) -> list[Step]:
 
 
 def prepare(folder: Path, page: str) -> None:
-    """Lay out what the commands of a page find: the examples, and blocks that begin with a file name."""
-    shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    """Lay out what the commands of a page find: examples, the auditor, and blocks that begin with a file name."""
+    for name in ("examples", "auditor"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(".*", "__pycache__"))
     for block in NAMED.finditer(page):
         (folder / block[2]).write_text(block[1], encoding="utf-8")
 
