@@ -87,6 +87,26 @@ def test_repair_is_the_rule_applied_to_every_entry(fabric: Fabric, data: st.Data
                 assert (now in ahead and ahead[now] in wanted) if wanted else now == NIL
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.one_of(graphs(), trees), st.data())
+def test_quick_repair_is_the_same_and_names_what_it_changed(fabric: Fabric, data: st.DataObject) -> None:
+    engine = data.draw(st.sampled_from(("updown", "fat-tree")))
+    try:
+        slow = stand(fabric, engine)
+    except CapabilityError:
+        slow = stand(fabric)
+    quick = replace(slow, is_quick=True)
+    for _ in range(2):
+        lost = draw_lost(data, fabric)
+        one, other = repair_routes(slow, lost), repair_routes(quick, lost)
+        assert np.array_equal(one.routes.group, other.routes.group)
+        assert (one.routes.digest, one.is_anew) == (other.routes.digest, other.is_anew)
+        assert one.touched.tolist() == other.touched.tolist()
+        cells = set(zip(other.changed_row.tolist(), other.changed_goal.tolist(), strict=True))
+        differing = zip(*np.nonzero(other.routes.group != slow.routes.group), strict=True)
+        assert {(int(row), int(goal)) for row, goal in differing} <= cells
+
+
 def entry_port(standing: Standing, table: Any, row: int, goal: int) -> int:
     """Name the port of an entry; NIL where it is none."""
     first, last = (int(at) for at in standing.groups.group_ptr[row : row + 2])

@@ -108,6 +108,52 @@ def share_columns(
 
 
 @kernel
+def keep_columns(
+    column: I32,
+    row_ptr: I32,
+    row: I32,
+    distance: U8,
+    group: U8 | U16,
+    group_ptr: I32,
+    member_ptr: I32,
+    next_row: I32,
+    next_port: I32,
+    target_kind: I8,
+    target_port: I32,
+) -> U8:
+    """Mark the columns whose distances stay true though the entries of some of their rows changed; O(members of these).
+
+    ``row[row_ptr[i]:row_ptr[i + 1]]`` are the rows that changed of ``column[i]``, ``distance`` is that before. A column
+    stays where each of them had a distance and comes to the same one from its next switches: the distances that are
+    finite then fall at every hop as before, so that they are those of the new tables, and what is not finite never led
+    by a changed row alone.
+    """
+    kept = np.zeros(len(column), dtype=np.uint8)
+    for index in range(len(column)):
+        d = column[index]
+        same = True
+        for at in range(row_ptr[index], row_ptr[index + 1]):
+            here = row[at]
+            entry = np.int64(group[here, d])
+            longest = np.int64(0)
+            if entry < group_ptr[here + 1] - group_ptr[here]:
+                for member in range(member_ptr[group_ptr[here] + entry], member_ptr[group_ptr[here] + entry + 1]):
+                    step = next_row[member]
+                    if step >= 0:
+                        longest = max(longest, np.int64(distance[step, d]) + 1)
+                    elif step == NIL and target_kind[d] == IS_ENDPOINT and next_port[member] == target_port[d]:
+                        longest = max(longest, np.int64(1))
+                    else:
+                        longest = np.int64(FARTHEST + 1)
+            if longest == 0 or longest > FARTHEST or np.int64(distance[here, d]) != longest:
+                same = False
+                break
+        if same:
+            kept[index] = 1
+    return kept
+
+
+@kernel
 def judge_column(
     d: int,
     distance: U8,

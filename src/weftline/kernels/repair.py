@@ -8,6 +8,9 @@ from weftline.kernels._jit import kernel
 from weftline.kernels.climb import climb, leads_on
 from weftline.kernels.column import I32, NIL, U8, U16
 
+FAR = 255
+"""No way, in a byte."""
+
 
 @kernel
 def mark_touched(group: U8 | U16, lost_row: I32, lost_group: I32, home: I32, component: I32) -> U8:
@@ -104,6 +107,166 @@ def repair_columns(
                 digit = int(ordinal[goal[index]] // divisor[row])
                 group[row, goal[index]] = good[(digit + digit // int(slots[row])) % int(chosen)]
     return int(failed)
+
+
+@kernel
+def measure_ways(
+    begin: int,
+    end: int,
+    home: I32,
+    component: I32,
+    component_ptr: I32,
+    sequence: I32,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+    hops: U8,
+    fallen: U8,
+) -> int:
+    """Measure the legal ways to ``home[begin:end]`` into a row of ``hops`` and ``fallen`` each; O(homes * edges).
+
+    ``hops`` is ``FAR`` where there is no way, or in another component. Returns how many hops are too many for a byte.
+    """
+    rows = len(order)
+    hop = np.empty(rows, dtype=np.int32)
+    falls = np.empty(rows, dtype=np.uint8)
+    queue = np.empty(rows, dtype=np.int32)
+    beyond = 0
+    for at in range(begin, end):
+        part = component[home[at]]
+        first = int(component_ptr[part])
+        last = int(component_ptr[part + 1])
+        climb(home[at], first, last, sequence, order, edge_ptr, edge_row, hop, falls, queue)
+        hops[at, :] = FAR
+        fallen[at, :] = 0
+        for place in range(first, last):
+            row = sequence[place]
+            fallen[at, row] = falls[row]
+            if hop[row] >= FAR:
+                beyond += 1
+            elif hop[row] != NIL:
+                hops[at, row] = hop[row]
+    return beyond
+
+
+@kernel
+def leads_nearer(row: int, other: int, order: I32, hop: U8, falls: U8) -> bool:
+    """Say whether ``other``, a neighbour of ``row``, is a next hop after ``measure_ways``."""
+    if hop[row] == FAR or hop[other] == FAR or np.int64(hop[other]) != np.int64(hop[row]) - 1:
+        return False
+    if falls[row] == 1:
+        return bool(order[other] > order[row] and falls[other] == 1)
+    return bool(order[other] < order[row])
+
+
+@kernel
+def find_steady(
+    begin: int,
+    end: int,
+    home: I32,
+    goal_ptr: I32,
+    goal: I32,
+    hops: U8,
+    fallen: U8,
+    order: I32,
+    group: U8 | U16,
+    group_ptr: I32,
+    group_row: I32,
+    none: int,
+    steady: U8,
+) -> None:
+    """Mark the columns to ``home[begin:end]`` whose every entry leads on, or is none where no way is; O(entries)."""
+    rows = len(order)
+    for at in range(begin, end):
+        for index in range(goal_ptr[at], goal_ptr[at + 1]):
+            steady[goal[index]] = 1
+        for row in range(rows):
+            if row == home[at]:
+                continue
+            for index in range(goal_ptr[at], goal_ptr[at + 1]):
+                entry = np.int64(group[row, goal[index]])
+                other = np.int64(NIL)
+                if entry < group_ptr[row + 1] - group_ptr[row]:
+                    other = np.int64(group_row[group_ptr[row] + entry])
+                if hops[at, row] == FAR:
+                    if entry != none:
+                        steady[goal[index]] = 0
+                elif other < 0 or not leads_nearer(row, int(other), order, hops[at], fallen[at]):
+                    steady[goal[index]] = 0
+
+
+@kernel
+def find_shaken(dead_row: I32, dead_other: I32, hops: U8, fallen: U8, order: I32, edge_ptr: I32, edge_row: I32) -> U8:
+    """Mark the homes to which some switch lost its last next hop with the edges that are gone; O(homes * dead * edges).
+
+    ``edge_ptr, edge_row`` are what is left. To all other homes every switch is as far as before.
+    """
+    shaken = np.zeros(len(hops), dtype=np.uint8)
+    for at in range(len(hops)):
+        for edge in range(len(dead_row)):
+            row = dead_row[edge]
+            if not leads_nearer(row, int(dead_other[edge]), order, hops[at], fallen[at]):
+                continue
+            held = False
+            for other in range(edge_ptr[row], edge_ptr[row + 1]):
+                if leads_nearer(row, int(edge_row[other]), order, hops[at], fallen[at]):
+                    held = True
+                    break
+            if not held:
+                shaken[at] = 1
+                break
+    return shaken
+
+
+@kernel
+def refill_entries(
+    row: I32,
+    goal: I32,
+    home_of: I32,
+    ordinal: I32,
+    divisor: I32,
+    slots: I32,
+    hops: U8,
+    fallen: U8,
+    order: I32,
+    edge_ptr: I32,
+    edge_row: I32,
+    link_ptr: I32,
+    link_group: I32,
+    none: int,
+    group: U8 | U16,
+) -> None:
+    """Fill single entries again, each towards a home that is as far as before; O(entries * links of a switch).
+
+    The same choice as that of ``repair_columns``.
+    """
+    good = np.empty(max(1, len(link_group)), dtype=np.int32)
+    lead = np.empty(max(1, len(edge_row)), dtype=np.int32)
+    for index in range(len(row)):
+        here = row[index]
+        at = home_of[goal[index]]
+        leading = 0
+        for edge in range(edge_ptr[here], edge_ptr[here + 1]):
+            if leads_nearer(here, int(edge_row[edge]), order, hops[at], fallen[at]):
+                lead[leading] = edge
+                leading += 1
+        chosen = np.int64(0)
+        strand = 0
+        more = True
+        while more:
+            more = False
+            for one in range(leading):
+                link = link_ptr[lead[one]] + strand
+                if link < link_ptr[lead[one] + 1]:
+                    more = True
+                    good[chosen] = link_group[link]
+                    chosen += 1
+            strand += 1
+        if chosen == 0:
+            group[here, goal[index]] = none
+            continue
+        digit = int(ordinal[goal[index]] // divisor[here])
+        group[here, goal[index]] = good[(digit + digit // int(slots[here])) % int(chosen)]
 
 
 @kernel

@@ -132,7 +132,15 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
             CLAIM, required, Verdict.UNKNOWN, "Reach was not judged: it would take more table steps than allowed.",
             routes.digest, detail={"max_steps": rules.max_steps},
         )  # fmt: skip
-    counts, first = judge(tables, distance, rules.max_hops)
+    return conclude(fabric, routes, tables, distance, judge(tables, distance, rules.max_hops), rules)
+
+
+def conclude(
+    fabric: Fabric, routes: Routes, tables: Tables, distance: U8, judged: tuple[I64, I32], rules: ProofRules
+) -> Proof:
+    """Prove or refute reach from what ``judge`` counted."""
+    required = CLAIM in rules.required
+    counts, first = judged[0].copy(), judged[1]
     loose = judge_loose(fabric, tables)
     counts[:4] += loose.counts
     missing = missing_targets(tables)

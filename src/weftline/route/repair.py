@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -25,10 +26,13 @@ from weftline.route.graph import (
 from weftline.route.names import find_roots
 from weftline.route.order import Order, order_switches
 from weftline.route.updown import route_updown
+from weftline.route.ways import Ways, measure, refill
 
 GUARANTEE = (
     "What is repaired goes up and then down in the order of the whole fabric, and what a lost link did not touch stays."
 )
+COMPARED = 1024
+"""Columns that are compared at once."""
 ANEW = "The order of the whole fabric leaves pairs apart, so all tables are computed anew in an order of what is left."
 
 
@@ -42,6 +46,13 @@ class Standing:
     groups: PortGroups
     placed: Order
     roots: I32
+    is_quick: bool = False
+    """Whether many repairs are to come, so that ways are measured once (`ways`), at the cost of a few of them."""
+
+    @cached_property
+    def ways(self) -> Ways | None:
+        """How far every switch is from each home; None where that is not to be known."""
+        return measure(self) if self.is_quick else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +66,13 @@ class Repair:
     """Destinations whose column was filled again."""
     is_anew: bool
     """Whether all columns were computed anew, in another order."""
+    changed_row: I32
+    """Rows of the entries that may differ from the declared ones, with their destinations, ordered by these."""
+    changed_goal: I32
 
 
-def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = ()) -> Standing:
-    """Prepare the routes of a whole fabric for repairs.
+def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = (), *, is_quick: bool = False) -> Standing:
+    """Prepare the routes of a whole fabric for repairs; ``is_quick`` where many are to come.
 
     Raises:
         CapabilityError: ``capability.repair-groups`` where an entry names several ports.
@@ -80,7 +94,7 @@ def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = ()) 
         )
     goals = read_destinations(fabric, to_switches=bool(np.any(routes.destination_port == NIL)), paths=routes.paths)
     rows = find_roots(fabric, roots)
-    return Standing(fabric, routes, goals, groups, _place_switches(fabric, goals, rows), rows)
+    return Standing(fabric, routes, goals, groups, _place_switches(fabric, goals, rows), rows, is_quick)
 
 
 def _place_switches(fabric: Fabric, goals: Destinations, roots: I32) -> Order:
@@ -116,8 +130,8 @@ def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
     at[lit & (at == NIL)] = fabric.port_node[peer[lit & (at == NIL)]]
     row = np.where(at == NIL, NIL, fabric.switch_row[at])
     part = np.where(row == NIL, NIL, graph.component[np.maximum(row, 0)] if len(graph.component) else NIL)
-    pairs = np.stack((fabric.port_component, part), axis=1)
-    port_component = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    pairs = fabric.port_component.astype(np.int64) * (len(graph.component) + 1) + part
+    port_component = np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int32)
     # a switch stands in the component of its ports; a declared switch without ports keeps its own
     node_component = fabric.node_component.copy()
     first = fabric.port_ptr[fabric.switch_node]
@@ -143,33 +157,60 @@ def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Re
     cut = cut_fabric(fabric, ends)
     graph = read_graph(cut)
     table = standing.routes.group.copy()
-    touched = _find_touched(standing, graph, ends)
-    failed = _fill(standing, cut, graph, touched, table)
+    ports = _list_lost(standing, ends)
+    touched = _find_touched(standing, graph, ports)
+    slow, row, goal = touched, ends[:0], ends[:0]
+    if standing.ways is not None:
+        slow, row, goal = refill(standing, standing.ways, graph, ports, touched, table)
+    failed = _fill(standing, cut, graph, slow, table)
     if failed:
         table = _route_anew(standing, cut, graph)
-        touched = np.arange(table.shape[1], dtype=np.int32)
-    _close(standing, np.unique(np.concatenate((wrong, fabric.port_peer[wrong]))) if len(wrong) else wrong, table)
+        touched = slow = np.arange(table.shape[1], dtype=np.int32)
+    both = np.unique(np.concatenate((wrong, fabric.port_peer[wrong]))) if len(wrong) else wrong
+    closed = _close(standing, both, table)
     routes = replace(
         standing.routes,
         fabric_digest=cut.digest,
         guarantee=ANEW if failed else GUARANTEE if len(ends) else standing.routes.guarantee,
         group=table,
     )
-    return Repair(cut, routes, touched, is_anew=bool(failed))
+    changed = _list_changed(standing.routes.group, table, slow, (row, goal), closed)
+    return Repair(cut, routes, touched, bool(failed), *changed)
 
 
-def _find_touched(standing: Standing, graph: SwitchGraph, ends: I32) -> I32:
-    """List the destinations whose declared column leads over a lost port towards a switch."""
+def _list_lost(standing: Standing, ends: I32) -> tuple[I32, I32]:
+    """List the rows and groups of the lost ports of switches towards switches."""
     fabric = standing.fabric
     of_switch = (standing.groups.of_port[ends] != NIL) & (
         fabric.switch_row[fabric.port_node[fabric.port_peer[ends]]] != NIL
     )
     ports = ends[of_switch]
-    rows = fabric.switch_row[fabric.port_node[ports]]
-    marks = mark_touched(
-        standing.routes.group, rows, standing.groups.of_port[ports], standing.goals.home, graph.component
-    )
+    return fabric.switch_row[fabric.port_node[ports]], standing.groups.of_port[ports]
+
+
+def _find_touched(standing: Standing, graph: SwitchGraph, lost: tuple[I32, I32]) -> I32:
+    """List the destinations whose declared column leads over a lost port towards a switch."""
+    marks = mark_touched(standing.routes.group, *lost, standing.goals.home, graph.component)
     return np.flatnonzero(marks).astype(np.int32)
+
+
+def _list_changed(
+    before: GroupTable, after: GroupTable, columns: I32, known: tuple[I32, I32], closed: I32
+) -> tuple[I32, I32]:
+    """List the entries that may differ: those known, those of some columns that do, and those of rows that closed."""
+    rows, goals = [known[0]], [known[1]]
+    for first in range(0, len(columns), COMPARED):
+        some = columns[first : first + COMPARED]
+        row, at = np.nonzero(before[:, some] != after[:, some])
+        rows.append(row.astype(np.int32))
+        goals.append(some[at])
+    for row in closed.tolist():
+        goal = np.flatnonzero(before[row] != after[row]).astype(np.int32)
+        rows.append(np.full(len(goal), row, dtype=np.int32))
+        goals.append(goal)
+    row, goal = np.concatenate(rows), np.concatenate(goals)
+    cells = np.unique(goal.astype(np.int64) * len(before) + row)
+    return (cells % max(len(before), 1)).astype(np.int32), (cells // max(len(before), 1)).astype(np.int32)
 
 
 def _fill(standing: Standing, cut: Fabric, graph: SwitchGraph, touched: I32, table: GroupTable) -> int:
@@ -235,10 +276,13 @@ def _route_anew(standing: Standing, cut: Fabric, graph: SwitchGraph) -> GroupTab
     return table
 
 
-def _close(standing: Standing, wrong: Whole, table: GroupTable) -> None:
-    """Let no entry lead to a port behind which something else stands than declared."""
+def _close(standing: Standing, wrong: Whole, table: GroupTable) -> I32:
+    """Let no entry lead to a port behind which something else stands than declared; returns the rows of such ports."""
+    rows: set[int] = set()
     for port in wrong.tolist():
         group = int(standing.groups.of_port[port])
         if group != NIL:
             row = int(standing.fabric.switch_row[standing.fabric.port_node[port]])
             table[row, table[row] == group] = no_route(table)
+            rows.add(row)
+    return np.array(sorted(rows), dtype=np.int32)
