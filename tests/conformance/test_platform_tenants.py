@@ -59,3 +59,23 @@ def test_routes_of_another_tenant_are_seen(system: str) -> None:
         text = text.replace(target, blue.exports[0])
     files[place] = replace(files[place], content=text.encode())
     assert judge(made, ArtifactSet("", tuple(files)), system) is not Verdict.PROVED
+
+
+EDGE = {
+    "eos": ("   10 deny udp any any eq 4789\n", "   10 deny udp any any eq 8472\n"),
+    "nvue": ("'4789':", "'8472':"),
+}
+
+
+@pytest.mark.parametrize("system", sorted(EDGE))
+def test_a_port_that_lets_tunnel_packets_in_is_seen(system: str) -> None:
+    """One rule of one port's filter drops another UDP port than that of tunnels."""
+    made = make(system)
+    files = list(made.artifacts.artifacts)
+    place = next(at for at, one in enumerate(files) if one.vendor == system and one.device == "leaf-001")
+    good, bad = EDGE[system]
+    text = files[place].content.decode()
+    good = good if good in text else good.replace("'", "")
+    assert good in text
+    files[place] = replace(files[place], content=text.replace(good, bad, 1).encode())
+    assert judge(made, ArtifactSet("", tuple(files)), system) is Verdict.REFUTED

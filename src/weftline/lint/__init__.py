@@ -12,6 +12,7 @@ from weftline.lint.files import RULES as FILES
 from weftline.lint.frames import RULES as FRAMES
 from weftline.lint.hosts import RULES as HOSTS
 from weftline.lint.links import RULES as LINKS
+from weftline.lint.networks import RULES as NETWORKS
 from weftline.lint.paths import RULES as PATHS
 from weftline.lint.pauses import RULES as PAUSES
 from weftline.lint.pools import RULES as POOLS
@@ -23,7 +24,7 @@ from weftline.model.finding import Finding
 
 RULES: tuple[Rule, ...] = (
     *CLASSES, *PAUSES, *BUFFERS, *POOLS, *QUEUES, *FRAMES, *LINKS, *HOSTS, *PATHS, *SESSIONS, *TENANCY, *EDGES,
-    *DRIFT, *CHANGES, *EVIDENCE, *FILES,
+    *NETWORKS, *DRIFT, *CHANGES, *EVIDENCE, *FILES,
 )  # fmt: skip
 SEVERITIES = ("critical", "warning", "note")
 

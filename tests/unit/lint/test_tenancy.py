@@ -10,7 +10,7 @@ from tests import tenant_files as make
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.model.finding import Finding
 from weftline.model.observed import ObservedDevice
-from weftline.model.observed_routing import ObservedMirror, ObservedRule
+from weftline.model.observed_routing import ObservedMirror, ObservedRule, ObservedVrf
 
 Change = Callable[[ObservedDevice], ObservedDevice]
 OURS = tuple(rule for rule in RULES if rule.key.startswith("tenancy."))
@@ -82,6 +82,18 @@ FAULTS: dict[str, list[Change]] = {
         lambda leaf: make.change_port(
             leaf, "Ethernet0", filters_in=(), checks_source=make.say("leaf-1", "urpf", "off")),
         lambda leaf: bind(leaf, "out"),
+    ],
+    "tenancy.vni-differs": [
+        lambda leaf: make.change_port(leaf, "Vlan1001", vrf=make.say("leaf-1", "VLAN_INTERFACE", "Vrfblue")),
+        lambda leaf: make.change_vrf(leaf, "Vrfred", vni=make.say("leaf-1", "vni", 10009)),
+        lambda leaf: replace(leaf, vrfs=(*leaf.vrfs, ObservedVrf(
+            "Vrfred", make.place("leaf-1", "frr"), make.say("leaf-1", "frr vni", 7)))),
+        lambda leaf: replace(leaf, tunnel=None if leaf.tunnel is None else replace(
+            leaf.tunnel, vni_of_vlan=((1001, make.say("leaf-1", "map", 10009)),))),
+    ],
+    "tenancy.port-in-no-vrf": [
+        lambda leaf: make.change_port(leaf, "Ethernet0", vrf=None),
+        lambda leaf: make.change_port(leaf, "Ethernet0", vrf=make.say("leaf-1", "vrf", "default")),
     ],
     "tenancy.tunnels-unfiltered": [
         lambda leaf: make.change_port(leaf, "Ethernet0", filters_in=()),
@@ -197,3 +209,44 @@ def test_interfaces_without_a_plug_and_ports_that_are_down_let_nothing_in() -> N
 
 def test_a_session_on_a_switch_without_tenants_is_none_of_our_business() -> None:
     assert lint(watch, "spine-1") == ()
+
+
+def add_port(name: str, *addresses: str, peer: str = "") -> Change:
+    """Add a port in the default VRF, and a router that may speak by it."""
+
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        leaf = replace(leaf, ports=(*leaf.ports, make.make_port("leaf-1", name, None, *addresses)))
+        return make.change_router(leaf, "default", neighbours=(make.make_neighbour("leaf-1", peer, "ipv4"),))
+
+    return change
+
+
+def test_ports_between_switches_and_of_management_are_in_no_vrf_rightly() -> None:
+    assert {one.subject for one in lint(add_port("Ethernet9", "10.7.0.0/31"))} == {"leaf-1/Ethernet9"}
+    assert lint(add_port("Ethernet9", "10.7.0.0/31", peer="10.7.0.1")) == ()
+    assert lint(add_port("Ethernet9", "10.7.0.0/31", peer="Ethernet9")) == ()
+    for name in ("eth0", "Management1", "mgmt0", "ma1", "Loopback5", "Vlan9"):
+        assert lint(add_port(name, "10.7.0.0/31")) == ()
+    assert lint(add_port("Ethernet9")) == ()
+    assert lint(add_port("Ethernet9", "10.7.0.0/31"), "spine-1") == ()
+
+
+def test_a_cable_to_a_switch_is_no_port_of_a_host() -> None:
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        port = replace(make.make_port("leaf-1", "Ethernet9", None, "10.7.0.0/31"),
+                       peer=make.say("leaf-1", "peer", "spine-1/Port1"))  # fmt: skip
+        return replace(leaf, ports=(*leaf.ports, port))
+
+    assert lint(change) == ()
+
+
+def test_a_network_of_a_vlan_is_not_that_of_its_vrf() -> None:
+    """A VLAN with hosts has a VNI of its own; only one without addresses stands for the whole VRF."""
+
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        assert leaf.tunnel is not None
+        pairs = (*leaf.tunnel.vni_of_vlan, (7, make.say("leaf-1", "map", 20007)))
+        gate = make.make_port("leaf-1", "Vlan7", "Vrfred", "10.100.7.1/24")
+        return replace(leaf, ports=(*leaf.ports, gate), tunnel=replace(leaf.tunnel, vni_of_vlan=pairs))
+
+    assert lint(change) == ()
