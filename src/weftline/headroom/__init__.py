@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weftline.headroom.chip import find_asic, headroom_asic, list_reserved
 from weftline.headroom.floor import find_floor, judge_rows
-from weftline.headroom.marks import alpha_of, equal_share, judge_marks, mark_limit
+from weftline.headroom.marks import alpha_of, equal_share, find_limit, judge_marks, mark_limit
 from weftline.headroom.nic import nic_headroom
 from weftline.headroom.pool import count_fitting, plan_pools
 from weftline.headroom.switch import HALF_SMALL, ONLY_SMALL, peer_response, switch_headroom
@@ -18,6 +18,7 @@ __all__ = [
     "equal_share",
     "find_asic",
     "find_floor",
+    "find_limit",
     "headroom_asic",
     "judge_marks",
     "judge_rows",

@@ -6,7 +6,10 @@ judged per egress queue and pauses per ingress group, so one group can fill seve
 
 from __future__ import annotations
 
+from weftline.headroom.sorting import get_group, read_map
 from weftline.model.headroom import MarkVerdict, PauseLimit
+from weftline.model.observed import ObservedDevice
+from weftline.model.observed_port import ObservedPort
 
 
 def judge_marks(min_bytes: int, limit: PauseLimit, fan: int) -> tuple[MarkVerdict, MarkVerdict] | None:
@@ -22,6 +25,25 @@ def judge_marks(min_bytes: int, limit: PauseLimit, fan: int) -> tuple[MarkVerdic
     return (
         MarkVerdict("incast", min_bytes < incast, min_bytes, incast, max(fan, 1), _tell(limit, 1, incast)),
         MarkVerdict("worst", min_bytes < worst, min_bytes, worst, max(fan, 1), _tell(limit, max(fan, 1), worst)),
+    )
+
+
+def find_limit(device: ObservedDevice, port: ObservedPort, number: int, classes: int) -> PauseLimit | None:
+    """Find when the group that a class waits in asks for a pause; None where no file has such a group.
+
+    ``classes`` are the lossless classes that share its pool. What no file says of a group stays None in the limit.
+    """
+    group = get_group(port, read_map(port.group_of_class).get(number, number))
+    if group is None:
+        return None
+    if group.static_bytes is not None:
+        return PauseLimit(static_bytes=group.static_bytes.value)
+    name = None if group.pool is None else group.pool.value
+    size = next((pool.size_bytes for pool in device.pools if pool.name == name), None)
+    return PauseLimit(
+        pool_bytes=None if size is None else size.value,
+        alpha=None if group.dynamic_th is None else alpha_of(group.dynamic_th.value),
+        classes=classes,
     )
 
 

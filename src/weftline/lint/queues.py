@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weftline.errors import Place
-from weftline.headroom import alpha_of, judge_marks
-from weftline.headroom.sorting import find_paused_classes, find_priorities, get_group, get_queue, read_map
+from weftline.headroom import find_limit, judge_marks
+from weftline.headroom.sorting import find_paused_classes, find_priorities, get_queue, read_map
 from weftline.lint.hosts import reacts_to_marks
 from weftline.lint.pauses import find_notify_dscps
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table
-from weftline.model.headroom import PauseLimit
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort, ObservedQueue
 
@@ -98,7 +97,7 @@ def _judge_late(source: LintSource) -> Iterator[Hit]:
         fan = max(sum(is_used(port) and bool(find_priorities(port)) for port in device.ports) - 1, 1)
         for port, number, key, queue in _lossless(device):
             marks = None if queue is None else queue.marks
-            limit = _find_limit(device, port, number)
+            limit = find_limit(device, port, number, max(len(find_priorities(port)), 1))
             if marks is None or marks.min_bytes is None or limit is None:
                 continue
             verdicts = judge_marks(marks.min_bytes.value, limit, fan)
@@ -121,20 +120,6 @@ def _judge_late(source: LintSource) -> Iterator[Hit]:
         for holds in (False, True):
             for hit in gather(((p, w, at, r) for p, w, at, r, h in found if h is holds), device.name):
                 yield Hit(hit.device, hit.message, hit.where, hit.right, hit.ports, "note" if holds else None)
-
-
-def _find_limit(device: ObservedDevice, port: ObservedPort, number: int) -> PauseLimit | None:
-    """Find when the group of a class asks for a pause."""
-    group = get_group(port, read_map(port.group_of_class).get(number, number))
-    if group is None:
-        return None
-    if group.static_bytes is not None:
-        return PauseLimit(static_bytes=group.static_bytes.value)
-    pool = next((p for p in device.pools if group.pool is not None and p.name == group.pool.value), None)
-    if group.dynamic_th is None or pool is None or pool.size_bytes is None:
-        return None
-    classes = max(len(find_priorities(port)), 1)
-    return PauseLimit(pool_bytes=pool.size_bytes.value, alpha=alpha_of(group.dynamic_th.value), classes=classes)
 
 
 def _judge_share(source: LintSource) -> Iterator[Hit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from weftline.headroom import alpha_of, count_fitting, judge_marks
+from weftline.headroom import count_fitting, find_limit, judge_marks
 from weftline.headroom.sorting import classify, find_priorities, get_group, get_queue, read_map
 from weftline.model.headroom import PauseLimit
 from weftline.model.lossless import LosslessClass, LosslessSource
@@ -149,7 +149,7 @@ def judge_marks_first(source: LosslessSource) -> list[dict[str, Any]]:
         fan = max(sum(bool(find_priorities(port)) for port in device.ports) - 1, 1)
         for port in device.ports:
             for what in source.demand.classes:
-                limit = _find_limit(device, port, what, len(source.demand.classes))
+                limit = _find_marks(device, port, what, len(source.demand.classes))
                 if limit is None:
                     continue
                 key = (limit[0], limit[1], fan)
@@ -160,7 +160,7 @@ def judge_marks_first(source: LosslessSource) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _find_limit(
+def _find_marks(
     device: ObservedDevice, port: ObservedPort, what: LosslessClass, classes: int
 ) -> tuple[int, PauseLimit] | None:
     """Find where the queue of a class begins to mark, and when its group asks for a pause."""
@@ -168,17 +168,9 @@ def _find_limit(
     if number is None:
         return None
     queue = get_queue(port, read_map(port.queue_of_class).get(number, number))
-    group = get_group(port, read_map(port.group_of_class).get(number, number))
-    if queue is None or queue.marks is None or queue.marks.min_bytes is None or group is None:
+    limit = find_limit(device, port, number, classes)
+    if queue is None or queue.marks is None or queue.marks.min_bytes is None or limit is None:
         return None
-    pool = next((one for one in device.pools if group.pool is not None and one.name == group.pool.value), None)
-    size = None if pool is None else pool.size_bytes
-    limit = PauseLimit(
-        static_bytes=None if group.static_bytes is None else group.static_bytes.value,
-        pool_bytes=None if size is None else size.value,
-        alpha=None if group.dynamic_th is None else alpha_of(group.dynamic_th.value),
-        classes=classes,
-    )
     return queue.marks.min_bytes.value, limit
 
 

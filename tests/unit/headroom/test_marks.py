@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weftline.headroom import alpha_of, equal_share, judge_marks, mark_limit
+from tests.unit.lint.good import make_switch, said
+from weftline.headroom import alpha_of, equal_share, find_limit, judge_marks, mark_limit
 from weftline.model.headroom import PauseLimit
 
 # The switch of the paper: 32 ports at 40G, 12 MB, 8 classes, 22.4 kB of headroom per group, beta = 8.
@@ -75,3 +78,15 @@ def test_below_the_limit_the_group_is_not_paused_when_all_queues_are_at_their_ma
     assert not verdicts[1].holds
     # The worst case is never milder than the incast.
     assert verdicts[1].below_bytes <= verdicts[0].below_bytes
+
+
+def test_a_limit_is_put_together_from_what_files_say_of_a_group_and_its_pool() -> None:
+    switch = make_switch("leaf-1", ("spine-1/e1",), 1)
+    port = switch.ports[0]
+    assert find_limit(switch, port, 3, 2) == PauseLimit(pool_bytes=60_000_000, alpha=1.0, classes=2)
+    assert find_limit(switch, port, 5, 2) is None  # there is no such group
+    fixed = replace(port, groups=(replace(port.groups[0], static_bytes=said(90_000)),))
+    assert find_limit(switch, fixed, 3, 2) == PauseLimit(static_bytes=90_000)
+    silent = replace(port, groups=(replace(port.groups[0], dynamic_th=None),))
+    assert find_limit(replace(switch, pools=()), silent, 3, 1) == PauseLimit()
+    assert judge_marks(100_000, PauseLimit(), 4) is None
