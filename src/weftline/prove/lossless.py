@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
 from operator import attrgetter
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -109,10 +109,10 @@ class _Judge:
 
     def _plain(self, value: Any) -> Hashable:
         """Take the places out of a value; a map that ports share is looked at once."""
-        kind = cast("type[Any]", type(value))
+        kind: type[Any] = value.__class__
         if kind is Said:
             value = value.value
-            kind = cast("type[Any]", type(value))
+            kind = value.__class__
         if value is None or kind in _ATOMS:
             return value
         if kind is tuple:

@@ -134,10 +134,13 @@ def _read_route(device: _Device, line: ConfigLine, where: Place, name: str) -> N
 def _read_interface(device: _Device, file: str, head: ConfigLine) -> None:
     """Read what FRR itself gives an interface; its link is the system's to say."""
     name = head.words[1]
-    port = device.ports.get(name) or ObservedPort(name, Place(file, head.number, head.column))
+    known = device.ports.get(name)
+    at = known.where if known is not None else Place(file, head.number, head.column)
     vrf = head.value("vrf")
-    addresses = list(port.addresses)
-    peer, is_up = port.peer, port.is_up
+    said = Said(vrf, at) if vrf else None
+    addresses: list[Said[str]] = []
+    peer: Said[str] | None = None
+    is_up: Said[bool] | None = None
     for line in head.children:
         where = Place(file, line.number, line.column)
         if line.starts("description") and len(line.words) > 1:
@@ -149,8 +152,10 @@ def _read_interface(device: _Device, file: str, head: ConfigLine) -> None:
         elif line.body[:2] != ("ipv6", "nd"):
             kind = f"interface {' '.join(line.body[:2])}"
             device.unread[kind] = device.unread.get(kind, 0) + 1
-    said = Said(vrf, port.where) if vrf else port.vrf
-    device.ports[name] = replace(port, is_up=is_up, peer=peer, addresses=tuple(addresses), vrf=said)
+    if known is not None:
+        addresses[:0] = known.addresses
+        peer, is_up, said = peer or known.peer, is_up or known.is_up, said or known.vrf
+    device.ports[name] = ObservedPort(name, at, is_up=is_up, peer=peer, addresses=tuple(addresses), vrf=said)
 
 
 def _read_prefix(device: _Device, line: ConfigLine, where: Place) -> None:
