@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels.channels import count_new_waits
 from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
+from weftline.kernels.growth import count_new_waits
 from weftline.kernels.reach import keep_columns
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
