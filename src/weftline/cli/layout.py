@@ -79,6 +79,10 @@ def print_fabric(console: Console, built: Built) -> None:
             table.add_row(tier, f"{counts.switches[tier]:,}", parts[tier], f"{counts.cables[run]:,}", "")
     table.add_row("host", f"{counts.hosts:,}", design.host_name, "", f"{counts.gpus:,}")
     print_trimmed(console, table)
+    among = {"leaf_leaf": "between leaves", "between_groups": "between groups"}
+    sideways = [f"{counts.cables[run]:,} {words}" for run, words in among.items() if counts.cables.get(run)]
+    if sideways:
+        console.print(f"of the cables, {' and '.join(sideways)}")
     words = f"{counts.endpoints:,} endpoints, {counts.links:,} links, {sum(counts.cables.values()):,} cables"
     extra = f"; apart from these {counts.extra_endpoints:,} extra endpoints" if counts.extra_endpoints else ""
     console.print(f"{words}{extra}")

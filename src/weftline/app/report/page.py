@@ -12,13 +12,16 @@ from markupsafe import Markup
 from weftline import __version__
 from weftline.app.pipeline import Proved
 from weftline.app.report.bundles import gather_picture
+from weftline.app.report.circle import draw_circle, gather_circle, map_groups
 from weftline.app.report.figures import BUCKETS, HeatMap, draw_heat_map, draw_topology, gather_heat_maps
+from weftline.app.report.grid import draw_grid
 from weftline.app.simulate import Simulated
 from weftline.kernels.column import F64
 from weftline.model.artifact import ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof
 from weftline.model.result import JobPrediction
+from weftline.model.topology import GROUPED
 from weftline.units import format_busbw, format_size, format_time_us
 
 MAX_SAMPLE_LINES = 160
@@ -101,6 +104,14 @@ def _fabric_part(proved: Proved) -> dict[str, object]:
         for tier, part, run in tiers
         if counts.switches[tier]
     ]
+    rows += [
+        {"tier": words, "part": part.name, "devices": "", "cables": f"{counts.cables[run]:,}"}
+        for run, part, words in (
+            ("leaf_leaf", design.leaf_leaf, "leaf to leaf"),
+            ("between_groups", design.between_groups, "group to group"),
+        )
+        if part is not None and counts.cables[run]
+    ]
     rows.append({"tier": "host", "part": design.host_name, "devices": f"{counts.hosts:,}", "cables": ""})
     return {"cards": [{"label": label, "value": f"{value:,}"} for label, value in cards], "tiers": rows}
 
@@ -117,16 +128,16 @@ def _load_part(source: ReportInput) -> dict[str, object]:
     share = port_share(fabric, result.port_bytes, result.total_us)
     worst, words = _worst_shift(source.proved)
     known = source.simulated.has_loads
-    picture = gather_picture(fabric, share if known or worst is None else worst)
+    topology, is_gathered = _draw(fabric, share if known or worst is None else worst)
     order = np.lexsort((np.arange(fabric.port_count), -share))[:MAX_BUSIEST]
     return {
-        "topology": Markup(draw_topology(picture)),  # noqa: S704  (our own SVG, escaped there)
-        "gathered": any(box.nodes > 1 and box.row for box in picture.boxes),
+        "topology": Markup(topology),  # noqa: S704  (our own SVG, escaped there)
+        "gathered": is_gathered,
         "legend": Markup(_legend()),  # noqa: S704
         "load_of": source.simulated.title if known else "the worst shift permutation",
-        "maps": [_show_map(heat) for heat in gather_heat_maps(fabric, share)] if known else [],
+        "maps": [_show_map(heat) for heat in _heat_maps(fabric, share)] if known else [],
         "maps_reason": "" if known else "The job was not simulated, so the load of each link in it is not known.",
-        "worst_maps": [] if worst is None else [_show_map(heat) for heat in gather_heat_maps(fabric, worst)],
+        "worst_maps": [] if worst is None else [_show_map(heat) for heat in _heat_maps(fabric, worst)],
         "worst_text": words,
         "busiest": [
             {
@@ -138,6 +149,23 @@ def _load_part(source: ReportInput) -> dict[str, object]:
             if result.port_bytes[port] > 0
         ],
     }
+
+
+def _draw(fabric: Fabric, load: F64) -> tuple[str, bool]:
+    """Draw a fabric as suits its shape; also say whether switches were gathered to fit."""
+    if fabric.shape in GROUPED:
+        circle = gather_circle(fabric, load)
+        return draw_circle(circle), any(label.startswith("groups") for label in circle.labels)
+    grid = draw_grid(fabric, load) if fabric.node_place is not None else ""
+    if grid:
+        return grid, False
+    picture = gather_picture(fabric, load)
+    return draw_topology(picture), any(box.nodes > 1 and box.row for box in picture.boxes)
+
+
+def _heat_maps(fabric: Fabric, load: F64) -> tuple[HeatMap, ...]:
+    maps = gather_heat_maps(fabric, load)
+    return (map_groups(gather_circle(fabric, load)), *maps) if fabric.shape in GROUPED else maps
 
 
 def _worst_shift(proved: Proved) -> tuple[F64 | None, str]:

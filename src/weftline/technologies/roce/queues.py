@@ -48,7 +48,7 @@ def find_mark_bound(design: ResolvedSpec, tier: TierPart, buffers: BufferPlan) -
     total = total_bytes(design, tier)
     if total is None or not buffers.model or not buffers.classes.lossless:
         return None
-    longest, _ = round_length(design, tier, math.ceil(max(design.host_leaf.length_m, design.leaf_spine.length_m)))
+    longest, _ = round_length(design, tier, math.ceil(max(run.length_m for run in design.leaf_runs.values())))
     if buffers.find(longest) is None:
         return None
     pool = buffers.divide([longest] * tier.ports, total).shared_pool

@@ -23,9 +23,8 @@ def list_buffer_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
 def _list_runs(design: ResolvedSpec) -> list[tuple[str, TierPart, RunPart]]:
     """List each tier with the cables that it has."""
     return [
-        ("host_leaf", design.leaf, design.host_leaf),
-        ("leaf_spine", design.leaf, design.leaf_spine),
-        ("leaf_spine", design.spine, design.leaf_spine),
+        *((key, design.leaf, run) for key, run in design.leaf_runs.items()),
+        *((key, design.spine, run) for key, run in design.switch_runs.items()),
     ]
 
 
