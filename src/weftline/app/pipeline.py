@@ -14,6 +14,7 @@ from weftline.app.bulk import without_collector
 from weftline.app.check import check
 from weftline.app.devices import DeviceFiles
 from weftline.app.isolation import judge_isolation, put_isolation, render_deciding
+from weftline.compile import plan_direct, promised_load
 from weftline.errors import CapabilityError, Place, SpecError
 from weftline.kernels.column import I32, NIL
 from weftline.model.addresses import Addresses
@@ -22,6 +23,7 @@ from weftline.model.fabric import Fabric, NodeKind, Tier
 from weftline.model.lanes import USUAL_LANES
 from weftline.model.proof import ProofReport, ProofRules
 from weftline.model.routes import Routes
+from weftline.model.topology import DIRECT
 from weftline.prove import prove
 from weftline.route import ENGINES, compute_routes
 from weftline.schedule import job_pairs
@@ -138,8 +140,12 @@ def _promised_load(design: ResolvedSpec, fabric: Fabric) -> float:
     """Work out the load that the shape can promise: flows are whole, and what is not full wraps shifts in two.
 
     Where the last unit is not full, or pods differ in size, a shift sends the hosts of one leaf to two runs of hosts,
-    each of which uses every uplink once; no tables can avoid that on a tree with as many uplinks as hosts.
+    each of which uses every uplink once; no tables can avoid that on a tree with as many uplinks as hosts. Without a
+    tree it is what the shape has for the worst shift on shortest paths.
     """
+    if design.spec.topology.kind in DIRECT:
+        plan = plan_direct(design)
+        return 1.0 if isinstance(plan, tuple) else math.ceil(promised_load(design, plan) - ROUNDING)
     whole = math.ceil(design.spec.topology.oversubscription - ROUNDING)
     return float(whole if _is_even(design, fabric) else 2 * whole)
 

@@ -6,7 +6,7 @@ from weftline.compile.count import count_fabric, plan_counts
 from weftline.compile.expect import check_expect
 from weftline.compile.planned import plan_direct
 from weftline.compile.reading import read_cabling
-from weftline.compile.telling import tell_direct
+from weftline.compile.telling import promised_load, tell_direct
 
 __all__ = [
     "CablingList",
@@ -17,6 +17,7 @@ __all__ = [
     "list_cables",
     "plan_counts",
     "plan_direct",
+    "promised_load",
     "read_cabling",
     "tell_direct",
     "write_cabling",

@@ -65,3 +65,20 @@ def reason_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> dict[str
         "between_groups": tell_direct(design, plan)["global links"],
         "extra_endpoints": " + ".join(text for text in ("hosts.extra_endpoints", others) if text),
     }
+
+
+def promised_load(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> float:
+    """Give the load, in rates of a link, that the worst shift puts on the best shortest paths.
+
+    In groups: all endpoints of one send to one other group over the links between the two, or all of a leaf to one
+    other. In a torus: those of a switch to one half way round, through every switch in between.
+    """
+    rate = design.rate_gbps
+    if isinstance(plan, TorusPlan):
+        ends = plan.unit * plan.rails * rate / design.leaf.rate_gbps
+        return max(ends * (size // 2) / links for size, links in zip(plan.sizes, plan.links, strict=True))
+    ends = plan.hosts.astype(np.int64) * plan.rails
+    trunk = min(design.leaf.rate_gbps, design.spine.rate_gbps)
+    between = np.divide(ends[:, None], plan.pairs, out=np.zeros(plan.pairs.shape), where=plan.pairs > 0)
+    leaf = max(shape.endpoints / (shape.parallel * max(shape.spines, 1)) for shape in plan.shapes)
+    return max(float(between.max()), leaf, 1.0 if len(ends) == 1 else 0.0) * rate / trunk

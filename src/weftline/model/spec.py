@@ -212,7 +212,8 @@ class ClaimsSection(Section):
     balance_threshold: Annotated[float, Field(strict=True, ge=1, le=1_000_000)] | Auto = Field(
         default=AUTO,
         description="Worst load of a directed link, in flows at NIC rate; auto: the oversubscription rounded up, twice "
-        "that where the last unit is not full or pods differ in size.",
+        "that where the last unit is not full or pods differ in size; without a tree what the worst shift puts on the "
+        "links of a pair of groups, or of a leaf, or half round a torus.",
     )
     max_hops: Annotated[int, Field(strict=True, ge=1, le=64)] | Auto = Field(
         default=AUTO, description="Most switches on a path; auto: twice the tiers less one."

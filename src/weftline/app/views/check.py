@@ -53,5 +53,8 @@ def _tell_part(built: Built, tier: str, count: int) -> str:
     fabric = built.fabric
     part: TierPart = getattr(built.checked.design, tier)
     lit = np.bincount(fabric.port_node[fabric.port_peer != NIL], minlength=fabric.node_count)
-    used = int(lit[fabric.node_tier == TIER_NAMES.index(tier)].max())
-    return f"{count:,} x {part.name}, {used} of {part.ports} ports used"
+    members = np.flatnonzero(fabric.node_tier == TIER_NAMES.index(tier))
+    fullest = int(members[lit[members].argmax()])
+    ports = int(fabric.port_ptr[fullest + 1] - fabric.port_ptr[fullest])
+    split = f" ({part.ports} before some were split)" if ports != part.ports else ""
+    return f"{count:,} x {part.name}, {int(lit[fullest])} of {ports} ports used{split}"
