@@ -3,12 +3,10 @@
 
     python3 -I -S weftline_audit.py BUNDLE [--deployed FOLDER] [--expect SHA256] [--json]
 
-Exit status 0: every claim holds. 2: something does not. 1: there is nothing that could be judged.
-
-How to read this file: Bundle opens the files and compares every digest. World is cabling and declaration. Domain is a
-set of tables, read from the very files that devices or managers load. Judge checks reach and deadlock column by column,
-one equation per entry. judge_partitions and judge_tenants check isolation by the members of each group. main tells the
-verdicts. What is believed and not checked stands in TRUSTED. docs/reference/certificates.md has the formats.
+Exit status 0: every claim holds. 2: something does not. 1: there is nothing that could be judged. Bundle compares every
+digest. World is cabling and declaration. Domain is a set of tables, from the very files that devices or managers load.
+Judge checks reach and deadlock column by column, one equation per entry; judge_partitions and judge_tenants check
+isolation by groups. What is believed and not checked is in TRUSTED. docs/reference/certificates.md has the formats.
 """
 
 # fmt: off  (close lines, so that one hour is enough)
@@ -104,8 +102,7 @@ def read_plain(path, most):
     try:
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            about = os.fstat(file.fileno())
-            need(stat.S_ISREG(about.st_mode) and about.st_size <= most, "%s is no plain file, or too long", path)
+            need(stat.S_ISREG(os.fstat(file.fileno()).st_mode), "%s is no plain file", path)
             return file.read(most + 1)
     except (OSError, ValueError) as error:
         raise Rejected("%s cannot be read: %s" % (path, error)) from None
@@ -161,13 +158,13 @@ class Domain:
                 self.hop[row][code] = rows[0] if len(set(rows)) == 1 else several
                 ways = [(other, port) for other, port in zip(rows, ports) if other != nowhere]
                 self.uses += [(port, row, code) for _, port in ways]
-                number = self.channels.setdefault
-                self.out[row][code] = [(other, number(port, len(self.channels))) for other, port in ways]
+                self.out[row][code] = [(far, self.channels.setdefault(port, len(self.channels))) for far, port in ways]
 
-def read_subnet(bundle, world, name):
+def read_subnet(bundle, world, name, lanes):
     """Read what OpenSM loads: lfts.conf, guid2lid, node-name-map, and the options and policy that give lanes."""
     at, lids, guid_of = "opensm/%s/" % name, {}, {}
     names = bundle.scan_map(at + "node-name-map", r'0x([0-9a-f]{16}) "(\S+)"')
+    need(len(set(names.values())) == len(names), "%snode-name-map: a name is said twice", at)
     for guid, first, last in bundle.scan(at + "guid2lid", r"(?:0x([0-9a-f]{16}) 0x([0-9a-f]{4}) 0x([0-9a-f]{4}))?"):
         if guid:
             need(guid in names, "%sguid2lid: %s has no name", at, guid)
@@ -176,7 +173,7 @@ def read_subnet(bundle, world, name):
                 put(lids, lid, names[guid], at + "guid2lid")
     options = read_options(bundle, at, "routing_engine file,no_fallback;lfts_file /etc/opensm/lfts.conf;"
                            "honor_guid2lid_file TRUE;reassign_lids FALSE")
-    lanes, lane_of = read_lanes(bundle, at, options)
+    lane_of = read_lanes(bundle, at, options, lanes)
     switches, table = read_tables(bundle.read(at + "lfts.conf"), at + "lfts.conf", lids, names)
     targets, homes = [], set(switches)
     for place, (lid, title) in enumerate(sorted(lids.items())):
@@ -190,35 +187,39 @@ def read_subnet(bundle, world, name):
 
 def read_options(bundle, at, wanted):
     """Read OpenSM's options, some of which must be so; a file that waits for its secrets ends in .in."""
-    path = at + ("opensm.conf.in" if at + "opensm.conf.in" in bundle.entries else "opensm.conf")
+    (path,) = [path for path in (at + "opensm.conf", at + "opensm.conf.in") if path in bundle.entries]
     found = bundle.scan_map(path, r"([a-z]\S*) (.*)")
     for option, value in (one.split(" ") for one in wanted.split(";")):
         need(found.get(option) == value, "%s: %s is not %s", path, option, value)
     return found
 
-def read_lanes(bundle, at, options):
-    """Read which lane the path to each destination is given: by service level, in qos-policy.conf."""
-    policy, lane_of, lanes = at + "qos-policy.conf", {}, int(options.get("qos_max_vls", "1"))
-    if options.get("qos") != "TRUE" or policy not in bundle.entries:
-        return 1, {}
-    text = "\n".join("".join(one) for one in bundle.scan(policy, r"( *\S.*)") if not one[0].startswith("#"))
-    level_of = dict(re.findall(r"\n        name: (\S+)\n        sl: (\d+)(?=\n)", text))
-    matches = dict(re.findall(r"\n        destination: (\S+)\n        qos-level-name: (\S+)(?=\n)", text))
-    need(len(matches) == text.count(" qos-match-rule\n"), "%s: a rule is not by destination alone", policy)
-    need(level_of.get("DEFAULT") == "0", "%s: the default is not level 0", policy)
-    for group, guids in re.findall(r"\n        name: (\S+)((?:\n        port-guid: .*)+)", text):
-        for guid in re.findall("0x([0-9a-f]{16})", guids):
-            put(lane_of, guid, int(level_of[matches[group]]), policy)
-    lane_of_level = options.get("qos_sl2vl", "").split(",")[:lanes]
-    is_own = lane_of_level == [str(one) for one in range(lanes)] and all(lane < lanes for lane in lane_of.values())
-    need(is_own, "%sopensm.conf: a level is not on its own lane, or has none", at)
-    return lanes, lane_of
+def read_lanes(bundle, at, options, lanes):
+    """Read which lane the path to each destination is given, by service level; one lane stands for any use of lanes."""
+    path, lane_of, level_of, level_to, guid = at + "qos-policy.conf", {}, {}, {}, "0x[0-9a-f]{16}"
+    if lanes == 1:
+        return {}
+    form = (r"( *(?:(?:end-)?(?:port-group|qos-level|qos-match-rule)s?|(?:name|destination|qos-level-name): \S+|sl: \d+"
+            r"|port-guid: %s(?:, %s)*))") % (guid, guid)
+    text = "\n".join(line for (line,) in bundle.scan(path, form))
+    pairs = (level_of, r"name: (\S+)\n *sl: (\d+)"), (level_to, r"destination: (\S+)\n *qos-level-name: (\S+)")
+    for found, pair in pairs:
+        for key, value in re.findall(r"\n *" + pair, text):
+            put(found, key, value, path)
+    is_all = len(level_to) == text.count(" qos-match-rule\n") and level_of.get("DEFAULT") == "0"
+    need(is_all, "%s: a rule is not by destination, or the default is not level 0", path)
+    for group, guids in re.findall(r"\n *name: (\S+)((?:\n *port-guid: .*)+)", text):
+        for one in re.findall(guid, guids):
+            put(lane_of, one[2:], int(level_of[level_to[group]]), path)
+    is_own = options.get("qos_sl2vl", "").split(",")[:lanes] == [str(one) for one in range(lanes)]
+    is_own = is_own and options.get("qos") == "TRUE" and not re.search(r"\bqos_(ca|sw|rtr)", " ".join(options))
+    need(is_own and max(lane_of.values()) < lanes, "%sopensm.conf: a level is not on its own lane", at)
+    return lane_of
 
 def read_tables(data, path, lids, names):
     """Read OpenSM's tables: a header per switch, then eleven bytes per LID; what is left out forwards nowhere."""
+    switches, table, (head, *blocks) = [], [], data.split(b"Unicast lids ")
     texts = [b"0x%04x" % lid for lid in sorted(lids)]
     index = {text: place for place, text in enumerate(texts)}
-    switches, table, (head, *blocks) = [], [], data.split(b"Unicast lids ")
     need(all(line[:1] in (b"", b"#") for line in head.split(b"\n")), "%s: there is text before the tables", path)
     for block in blocks:
         title, _, body = block.partition(b"\n")
@@ -362,13 +363,11 @@ class Judge:
                 need(is_right or not pairs and not is_switch, "reach: from %s to %s, distance %d is not right",
                      self.domain.switches[row], self.domain.switches[home], far)
                 counts[0 if own else 2 if is_switch else 1] += pairs * many
-                if pairs and far <= FARTHEST:
-                    counts[3] = max(counts[3], far)
+                counts[3] = max(counts[3], far if pairs and far <= FARTHEST else 0)
 
-def judge_partitions(bundle, world, subnet):
+def judge_partitions(bundle, world, at):
     """Work out who is a member of which partition by partitions.conf, and that switch ports enforce it."""
-    at, key_of, keys_of, number, guid = "opensm/%s/" % subnet, {}, {}, 0, "0x[0-9a-f]{16}"
-    path = at + "partitions.conf"
+    path, key_of, keys_of, number, guid = at + "partitions.conf", {}, {}, 0, "0x[0-9a-f]{16}"
     wanted = "part_enforce both;allow_both_pkeys FALSE;partition_config_file /etc/opensm/partitions.conf"
     need("no_partition_enforcement" not in read_options(bundle, at, wanted), "%sopensm.conf enforces nothing", at)
     name_of = dict(bundle.scan(at + "node-name-map", r'(0x[0-9a-f]{16}) "(\S+)"'))
@@ -386,7 +385,7 @@ def judge_partitions(bundle, world, subnet):
     need(all(members.keys() <= name_of.keys() for members in key_of.values()), "%s: a member is nobody", path)
     for key, members in key_of.items():
         ends = {name_of[one]: kind for one, kind in members.items() if name_of[one] in world.home}
-        world.meet([name for name, kind in ends.items() if kind == "full"], ends, "partition %s of %s" % (key, subnet))
+        world.meet([name for name, kind in ends.items() if kind == "full"], ends, "partition %s of %s" % (key, at))
 
 def judge_tenants(bundle, world):
     """Work out who meets whom by the VRF of each port, and the route targets and network number of each VRF."""
@@ -428,25 +427,25 @@ def judge_tables(bundle, world, domains, has_answers):
         elsewhere = sum(one is not domain for one in of_name.values())
         counts[1] += elsewhere * sum(target[1] in world.home for target in domain.targets)
         total, longest = [a + b for a, b in zip(total, counts)], max(longest, far)
-    lanes = max(domain.lanes for domain in domains)
+    lanes = domains[0].lanes
     words = "one lane" if lanes == 1 else "%d lanes; packets are on that of their destination" % lanes
     words += ", answers on that of their source" if lanes > 1 and has_answers else ""
     ends = "endpoints" if addresses == len(of_name) else "an endpoint and an address of another"
-    names = ("connected", "foreign", "switches", "longest", "ends", "lanes")
-    return dict(zip(names, (*total, longest, ends, words)))
+    return dict(zip(("connected", "foreign", "switches", "longest", "ends", "lanes"), (*total, longest, ends, words)))
 
 def judge_claims(bundle, verdicts):
     """Check every claim against the tables, and its words against what was checked; returns what is trusted."""
     claims = json.loads(bundle.read("claims.json"))
     said, answers = {one["claim"]: one["statement"] for one in claims["claims"]}, claims["answers"] is True
     is_known = claims["schema"] == "weftline/certificates/1" and len(said) == len(claims["claims"])
-    need(is_known and said.keys() <= CLAIMS.keys(), "claims.json is not understood")
+    need(is_known and claims["lanes"] in range(1, 16) and said.keys() <= CLAIMS.keys(), "claims.json: not understood")
     world, subnets = World(bundle), sorted({one.split("/")[1] for one in bundle.entries if one.startswith("opensm/")})
     kind, by = ("subnets", "partition") if subnets else ("fabric", "VRF, route target or VNI")
-    domains = [read_subnet(bundle, world, name) for name in subnets] or [read_forwarding(bundle, world)]
+    domains = [read_subnet(bundle, world, one, claims["lanes"]) for one in subnets] or [read_forwarding(bundle, world)]
     hubs = ", ".join(sorted(set(world.users) - {MANAGEMENT})) or "nobody"
     facts = {"owners": len(set(world.owner.values())), "group": by, "hubs": hubs}
-    trusted = TRUSTED["reach"] + TRUSTED[kind]
+    dark = ["%d endpoints have no cable: nothing is claimed of them" % (len(world.network) - len(world.home))]
+    trusted = TRUSTED["reach"] + TRUSTED[kind] + dark[len(world.network) == len(world.home) :]
     try:
         facts.update(judge_tables(bundle, world, domains, answers))
         verdicts.update(reach="holds", deadlock="holds")
@@ -458,7 +457,7 @@ def judge_claims(bundle, verdicts):
         trusted += TRUSTED["isolate " + kind]
         try:
             for subnet in subnets or [None]:
-                judge_partitions(bundle, world, subnet) if subnet else judge_tenants(bundle, world)
+                judge_partitions(bundle, world, "opensm/%s/" % subnet) if subnet else judge_tenants(bundle, world)
             verdicts["isolate"] = "holds"
         except Rejected as error:
             verdicts["isolate"] = "rejected: %s" % error
@@ -474,7 +473,8 @@ def main():
     parser.add_argument("--expect", metavar="SHA256", help="digest of manifest.json, as it was recorded elsewhere")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     given, status = parser.parse_args(), 1
-    verdicts, result = dict.fromkeys(CLAIMS, "not judged"), {"schema": "weftline/audit/1", "verdict": "unreadable"}
+    verdicts = dict.fromkeys(CLAIMS, "not judged")
+    result = {"schema": "weftline/audit/1", "verdict": "unreadable", "claims": verdicts}
     try:
         bundle = Bundle(given.bundle)
         result.update(verdict="rejected", manifest_sha256=bundle.digest, files=len(bundle.entries))
@@ -488,11 +488,10 @@ def main():
         result["reason"] = str(error)
     except (MemoryError, RecursionError, ValueError, LookupError, TypeError, AttributeError, OSError) as error:
         result["reason"] = "the bundle is not understood: %s: %s" % (type(error).__name__, error)
-    result["claims"] = verdicts
-    trusted = [("trusted", text) for text in result.get("trusted", [])]
-    rows = [(key, value) for key, value in result.items() if key not in ("claims", "trusted")]
-    lines = ["%-16s %s" % row for row in [*rows, *verdicts.items(), *trusted]]
-    print(json.dumps(result, indent=2) if given.json else "\n".join(lines))
+    rows = [(key, value) for key, value in result.items() if isinstance(value, (int, str))]
+    rows += [*verdicts.items(), *(("trusted", text) for text in result.get("trusted", []))]
+    lines = ["%-16s %s" % row for row in rows]
+    print(json.dumps(result, indent=2) if given.json else re.sub(r"[^ -~\n]", "?", "\n".join(lines)))
     return status
 
 if __name__ == "__main__":

@@ -107,6 +107,10 @@ def test_command_writes_and_says_where(
     place, folder = str(examples / "ring-of-five.yaml"), tmp_path / "bundle"
     assert call(["prove", place, "--certificates", str(folder), "--quiet"]) == 0
     assert "bytes of certificates in" in capsys.readouterr().out
+    assert call(["prove", place, "--certificates", str(folder), "--quiet", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["certificates"]["folder"] == str(folder)
+    assert (said["schema"], said["certificates"]["unproved"]) == ("weftline/proof-report/1", [])
     assert audit(folder).status == 0
 
 

@@ -139,7 +139,7 @@ def test_links_and_odd_files_are_rejected(bundles: dict[str, Files], tmp_path: P
         (folder, "holds a link"),
         (pipe, "links.txt"),
         (missing, "missing or in no manifest: links.txt"),
-        (sparse, "too long"),
+        (sparse, "another size or digest"),
     ):
         found = audit(place)
         assert (found.status, found.stderr) == (2, ""), (place.name, found.words)

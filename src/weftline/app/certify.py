@@ -113,7 +113,10 @@ def _list_files(
         statements[isolate.CLAIM] = certificates.state_isolation(
             many, owners.sharings, by_partitions=design.table is not None
         )
-    yield "claims.json", certificates.write_claims(fabric.name, routes.digest, statements, answers=answers)
+    yield (
+        "claims.json",
+        certificates.write_claims(fabric.name, routes.digest, statements, lanes=routes.lane_count, answers=answers),
+    )
 
 
 def _list_rendered(routed: Routed, artifacts: ArtifactSet) -> Iterator[tuple[str, bytes]]:

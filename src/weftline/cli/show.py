@@ -141,15 +141,17 @@ def show_proofs(report: ProofReport, *, as_json: bool, no_color: bool) -> int:
 
 def show_certified(certified: Certified, *, as_json: bool, no_color: bool) -> int:
     """Print every proof and where the certificates stand."""
-    status = show_proofs(certified.report, as_json=as_json, no_color=no_color)
+    if as_json:
+        from weftline.app.views.proof import view_certified
+
+        print_json(view_certified(certified))
+        return EXIT_DONE if certified.report.is_accepted and not certified.unproved else EXIT_NO
+    status = show_proofs(certified.report, as_json=False, no_color=no_color)
+    console = make_console(no_color=no_color)
     if certified.unproved:
-        if not as_json:
-            words = f"no certificates were written: not proved: {', '.join(certified.unproved)}"
-            make_console(no_color=no_color).print(words)
+        console.print(f"no certificates were written: not proved: {', '.join(certified.unproved)}")
         return EXIT_NO
-    if not as_json:
-        words = f"{certified.files} files, {certified.size:,} bytes of certificates in {certified.folder}"
-        make_console(no_color=no_color).print(words)
+    console.print(f"{certified.files} files, {certified.size:,} bytes of certificates in {certified.folder}")
     return status
 
 

@@ -71,10 +71,10 @@ def write_tenants(tables: Iterable[TenantTable]) -> bytes:
     return _write("weftline-tenants 1", lines)
 
 
-def write_claims(fabric: str, of: str, statements: Mapping[str, str], *, answers: bool) -> bytes:
+def write_claims(fabric: str, of: str, statements: Mapping[str, str], *, lanes: int, answers: bool) -> bytes:
     """Write which claims the bundle shows, each in the words that the auditor must come to by itself."""
     claims = [{"claim": claim, "statement": statement} for claim, statement in sorted(statements.items())]
-    value = {"schema": SCHEMA, "fabric": fabric, "of": of, "answers": answers, "claims": claims}
+    value = {"schema": SCHEMA, "fabric": fabric, "of": of, "lanes": lanes, "answers": answers, "claims": claims}
     return (json.dumps(value, indent=2) + "\n").encode()
 
 

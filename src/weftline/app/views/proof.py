@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weftline.app.certify import Certified
 from weftline.model.proof import Certificate, Proof, ProofReport, Witness
 
 
@@ -12,6 +13,19 @@ def view_report(report: ProofReport) -> dict[str, object]:
         "of": report.of,
         "accepted": report.is_accepted,
         "proofs": [view_proof(proof) for proof in report.proofs],
+    }
+
+
+def view_certified(certified: Certified) -> dict[str, object]:
+    """Show every proof, and where the certificates stand; no files where a claim stands in the way."""
+    return {
+        **view_report(certified.report),
+        "certificates": {
+            "folder": str(certified.folder),
+            "files": certified.files,
+            "bytes": certified.size,
+            "unproved": list(certified.unproved),
+        },
     }
 
 
