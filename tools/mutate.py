@@ -33,11 +33,14 @@ ORDER = ("tests/properties/test_order.py",)
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
          "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
          "tests/cli/test_audit.py")  # fmt: skip
+LINT = ("tests/unit/lint",)
 SIMULATE = ("tests/unit/simulate", "tests/oracle/test_exact_simulation.py", "tests/properties/test_simulation.py",
             "tests/oracle/test_closed_forms.py")  # fmt: skip
 
 # Module -> the tests that must notice. Kernels run as plain Python, the other modules on compiled kernels.
-TARGETS: Mapping[str, tuple[str, ...]] = {
+NAMED: Mapping[str, tuple[str, ...]] = {
+    "admit/filters.py": ("tests/unit/admit",),
+    "admit/prefix.py": ("tests/unit/admit", "tests/unit/lint/test_tenancy.py", "tests/unit/prove/test_separate.py"),
     "prove/balance.py": PROVE,
     "prove/check.py": PROVE,
     "prove/claims.py": PROVE,
@@ -115,6 +118,11 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "app/audit.py": AUDIT,
     "technologies/roce/limits.py": ("tests/unit/technologies",),
     "declare/checks.py": ("tests/unit/declare", "tests/errors"),
+}
+
+TARGETS: Mapping[str, tuple[str, ...]] = {
+    **NAMED,
+    **{f"lint/{path.name}": LINT for path in sorted((ROOT / PACKAGE / "lint").glob("[a-z]*.py"))},
 }
 
 COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {

@@ -37,6 +37,17 @@ def test_a_file_that_opens_everything(file: Path) -> None:
     assert run("lint", file, "--fail-on", "never").status == 0
 
 
+def test_files_of_a_manager_are_weighed_in_the_words_of_lint(file: Path) -> None:
+    """Glossary: the audit says critical, warning and note of the same three steps."""
+    file.write_text(GOOD + "broken\n", encoding="utf-8")
+    (file.parent / "opensm.conf").write_text("part_enforce off\nsm_key 5\nm_key 0x1\n", encoding="utf-8")
+    found = hold(run("lint", file.parent, "--json").document, "lint")
+    assert {one["severity"] for one in found["findings"]} <= set(found["counts"]) == {"error", "warning", "notice"}
+    said = run("lint", file.parent).out
+    assert "error: partition.syntax-error" in said
+    assert not any(line.startswith(("critical", "note:")) for line in said.splitlines())
+
+
 def test_tables_against_a_declaration(file: Path, root: Path) -> None:
     declaration = root / "examples" / "two-tenants.yaml"
     ran = run("lint", file, "--fabric", declaration, "--predict", "--sm", "0x1")
