@@ -13,6 +13,7 @@ from weftline.declare.ranges import Interval, count_hosts, parse_ranges
 from weftline.declare.shapes import check_shape, check_unit
 from weftline.declare.shared import check_shared
 from weftline.errors import Problem
+from weftline.model.risk import RiskSpec
 from weftline.model.spec import (
     AUTO,
     FabricSpec,
@@ -42,6 +43,7 @@ class Sections:
     """Each with its index in the list."""
     jobs: tuple[tuple[int, JobSpec], ...]
     shared: tuple[tuple[int, SharedSpec], ...] = ()
+    risks: tuple[tuple[int, RiskSpec], ...] = ()
 
 
 def check_spec(spec: FabricSpec, places: Places) -> list[Problem]:
@@ -55,6 +57,7 @@ def check_spec(spec: FabricSpec, places: Places) -> list[Problem]:
             tuple(enumerate(spec.tenants)),
             tuple(enumerate(spec.jobs)),
             tuple(enumerate(spec.shared)),
+            tuple(enumerate(spec.risks)),
         ),
         places,
     )
@@ -72,6 +75,7 @@ def check_sections(sections: Sections, places: Places) -> list[Problem]:
         problems += _check_classes(sections.lossless, places)
     problems += _check_names("tenants", ((index, tenant.name) for index, tenant in sections.tenants), places)
     problems += _check_names("jobs", ((index, job.name) for index, job in sections.jobs), places)
+    problems += _check_names("risks", ((index, risk.name) for index, risk in sections.risks), places)
     problems += check_shared(sections.shared, sections.tenants, sections.hosts, places)
     if sections.hosts and sections.topology:
         problems += check_unit(sections.hosts, sections.topology, places)

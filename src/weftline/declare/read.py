@@ -94,12 +94,17 @@ def parse_spec(data: bytes, path: Path, without: tuple[str, ...] = ()) -> Declar
     return Declaration(spec, path, places, canonical_json(dump_spec(spec)))
 
 
+_ASIDE = ("risks", "rehearsal")
+"""Sections of a declaration that change nothing of what is made from it."""
+
+
 def dump_spec(spec: FabricSpec) -> dict[str, Any]:
     """Give a declaration as plain data; keys younger than their section stand there only where they are used.
 
-    Without that the digest of every declaration would change with each key that is added.
+    Without that the digest of every declaration would change with each key that is added. What may fail, and at what
+    cost, is left out: a fabric stays the same when a risk is written down.
     """
-    content = spec.model_dump(mode="json")
+    content = spec.model_dump(mode="json", exclude=set(_ASIDE))
     for section, keys in _YOUNGER.items():
         part: BaseModel = getattr(spec, section)
         for key in keys:

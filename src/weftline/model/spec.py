@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from weftline.model.roce import RoceSection
+from weftline.model.risk import RehearsalSection, RiskSpec
 from weftline.model.section import (
     AUTO,
     Auto,
@@ -284,6 +285,12 @@ class FabricSpec(Section):
     jobs: tuple[JobSpec, ...] = Field(default=(), max_length=64, description="Training jobs to predict and simulate.")
     claims: ClaimsSection = Field(
         default=ClaimsSection(), description="What must be proved before anything is rendered."
+    )
+    risks: tuple[RiskSpec, ...] = Field(
+        default=(), max_length=10_000, description="Groups of links and switches that one accident takes away together."
+    )
+    rehearsal: RehearsalSection = Field(
+        default=RehearsalSection(), description="What a rehearsed failure may cost before the answer is no."
     )
     policy: PolicySection = Field(default=PolicySection(), description="Choices that are the operator's own.")
     expect: ExpectSection = Field(default=ExpectSection(), description="Counts of a plan that must be reproduced.")

@@ -1,7 +1,7 @@
 """Jobs become collectives, and collectives become flows that wait for each other."""
 
 from weftline.schedule.expansion import ALGORITHMS, expand
-from weftline.schedule.job import expand_job, job_collectives, job_pairs
+from weftline.schedule.job import expand_job, job_collectives, job_pairs, job_rings
 from weftline.schedule.placement import place_ranks
 
 __all__ = [
@@ -10,5 +10,6 @@ __all__ = [
     "expand_job",
     "job_collectives",
     "job_pairs",
+    "job_rings",
     "place_ranks",
 ]

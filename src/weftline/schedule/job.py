@@ -93,6 +93,15 @@ def job_pairs(design: ResolvedSpec, fabric: Fabric, job_index: int) -> tuple[I32
     return source.astype(np.int32), index[target]
 
 
+def job_rings(traffic: JobTraffic) -> I32:
+    """List the rings in which the ranks of a job pass pieces on, ``[rings, length]``; each rank is in one of them.
+
+    In the steady step of the all-reduce each rank sends to the next of its ring, through the fabric where that stands
+    on another host.
+    """
+    return _rings(traffic)[0].astype(np.int32)
+
+
 def _job_transfers(traffic: JobTraffic) -> Transfers:
     size = float(traffic.collective.size_bytes)
     groups, data = traffic.group_rank.shape

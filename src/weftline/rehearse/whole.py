@@ -1,0 +1,125 @@
+"""One state from scratch: tables made or repaired, proved and loaded as if nothing else had been computed before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weftline.kernels.column import F64, I32, NIL
+from weftline.kernels.loads import add_single, add_split
+from weftline.model.fabric import Fabric
+from weftline.model.proof import ProofRules, Verdict
+from weftline.model.routes import Routes
+from weftline.prove.deadlock import prove_deadlock
+from weftline.prove.reach import CONNECTED_FAILED, NO_DISTANCE, judge, measure_distances
+from weftline.prove.tables import Tables, read_tables
+from weftline.prove.transient import cut_foreign
+from weftline.rehearse.crews import Crews, find_leaving, list_sends, skip
+from weftline.route import compute_routes
+from weftline.route.repair import Standing, cut_fabric, repair_routes
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one state leaves."""
+
+    deadlock: Verdict
+    lost_endpoints: int
+    lost_pairs: int
+    undelivered: int
+    """NIL where it was not judged."""
+    worst: tuple[float, ...]
+    port: tuple[int, ...]
+    leave: tuple[int, ...]
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a rehearsal starts from."""
+
+    fabric: Fabric
+    routes: Routes
+    crews: Crews
+    rules: ProofRules
+    standing: Standing | None
+    """For repairs; None where the devices route by themselves."""
+    roots: tuple[str, ...] = ()
+
+
+def degrade(plan: Plan, ports: I32) -> tuple[Fabric, Routes]:
+    """Make the fabric and the tables without the links of ``ports``: repaired, or as the devices converge."""
+    if plan.standing is not None:
+        repair = repair_routes(plan.standing, ports)
+        return repair.fabric, repair.routes
+    cut = cut_fabric(plan.fabric, ports)
+    to_switches = bool(np.any(plan.routes.destination_port == NIL))
+    lanes = plan.routes.lane_count if plan.routes.lanes is not None else None
+    return cut, compute_routes(
+        cut, plan.routes.engine, to_switches=to_switches, roots=plan.roots, lanes=lanes, paths=plan.routes.paths
+    )
+
+
+def judge_whole(plan: Plan, ports: I32) -> Found:
+    """Judge a state by making, proving and loading all of it."""
+    cut, made = degrade(plan, ports)
+    routes = replace(made, fabric_digest=cut.digest, group=cut_foreign(cut, made))
+    tables = read_tables(cut, routes)
+    distance = measure_distances(tables, plan.rules)
+    undelivered = NIL
+    if distance is not NO_DISTANCE:
+        undelivered = int(judge(tables, distance, plan.rules.max_hops)[0][CONNECTED_FAILED])
+    deadlock = prove_deadlock(cut, routes, tables, plan.rules)
+    lit = cut.port_peer != NIL
+    leaving = find_leaving(plan.crews, lit, cut.port_component)
+    crews = skip(plan.crews, leaving)
+    load = load_jobs(cut, tables, distance, crews)
+    worst, port = find_worst(plan.crews, load)
+    lost, pairs = count_lost(plan.fabric, cut)
+    return Found(deadlock.verdict, lost, pairs, undelivered, worst, port, tuple(leaving.tolist()), is_whole=True)
+
+
+def load_jobs(fabric: Fabric, tables: Tables, distance: np.ndarray, crews: Crews) -> F64:
+    """Load the steady step of every job: the rate on each port, job by job.
+
+    Where a group has several members each carries an equal share of what comes, as in the claim balance.
+    """
+    sends = list_sends(crews, fabric.port_peer != NIL, fabric.port_component)
+    job = crews.job[sends.rank]
+    load = np.zeros((len(crews.names), fabric.port_count))
+    for at in range(len(crews.names)):
+        own = job == at
+        flows = (sends.port[own], sends.goal[own], sends.rate[own])
+        if tables.is_single:
+            add_single(
+                *flows, tables.port_row, tables.target_port, tables.group, tables.group_ptr, tables.member_ptr,
+                tables.member_port, tables.next_row, fabric.port_peer, distance, load[at],
+            )  # fmt: skip
+        else:
+            add_split(
+                *flows, tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr,
+                tables.member_ptr, tables.member_port, tables.next_row, fabric.port_peer, tables.same_as,
+                tables.is_direct, distance, load[at],
+            )  # fmt: skip
+    return load
+
+
+def find_worst(crews: Crews, load: F64) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    """Find the highest load over capacity of each job, and the lowest port that has it up to rounding."""
+    relative = load / crews.capacity
+    worst = relative.max(axis=1, initial=0.0)
+    at = (relative >= worst[:, None] - 1e-12).argmax(axis=1) if relative.shape[1] else np.zeros(len(worst), np.int64)
+    return tuple(worst.tolist()), tuple(
+        int(port) if most > 0 else NIL for port, most in zip(at.tolist(), worst.tolist(), strict=True)
+    )
+
+
+def count_lost(fabric: Fabric, cut: Fabric) -> tuple[int, int]:
+    """Count the endpoints that went dark, and the ordered pairs that were of one component and are no more."""
+    ends = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
+    left = ends[cut.port_peer[ends] != NIL]
+    before = np.unique(fabric.port_component[ends], return_counts=True)[1].astype(np.int64)
+    after = np.unique(cut.port_component[left], return_counts=True)[1].astype(np.int64)
+    pairs = int((before * (before - 1)).sum() - (after * (after - 1)).sum())
+    return len(ends) - len(left), pairs
