@@ -22,6 +22,7 @@ SIMPLE = {
 }
 ELSEWHERE = {
     "init",
+    "rehearse",
     "trace",
     "render",
     "adopt",

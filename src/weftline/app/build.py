@@ -11,6 +11,7 @@ from weftline.errors import ArtifactError
 from weftline.formats import inventory
 from weftline.model.counts import FabricCounts
 from weftline.model.fabric import Fabric
+from weftline.rehearse.faults import check_risks
 
 MAX_CABLING_BYTES = 40 * 1024 * 1024
 
@@ -32,6 +33,10 @@ def build(checked: Checked) -> Built:
     fabric = build_fabric(design, text)
     if isinstance(fabric, tuple):
         raise problems_error(fabric)
+    if design.spec.risks:
+        strangers = check_risks(fabric, design.spec.risks, design.places)
+        if strangers:
+            raise problems_error(strangers)
     counts = count_fabric(fabric, design)
     if text is not None:
         check_counts(design, checked.technology, counts)

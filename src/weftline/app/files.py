@@ -65,6 +65,11 @@ def read_bytes(path: Path, limit: int, hint: str) -> bytes:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a text file; see ``write_bytes``."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
     """Write a file by way of one beside it, so that it is never half there; runs at one time follow each other.
 
     What a killed run left beside it is taken away.
@@ -78,8 +83,8 @@ def write_text(path: Path, text: str) -> None:
         with _alone(path.parent):
             aside.unlink(missing_ok=True)
             try:
-                with aside.open("x", encoding="utf-8") as file:
-                    file.write(text)
+                with aside.open("xb") as file:
+                    file.write(data)
                 aside.replace(path)
             except BaseException:
                 aside.unlink(missing_ok=True)

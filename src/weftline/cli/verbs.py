@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from weftline import __version__
-from weftline.cli import commands, inspect, lab, ordering
+from weftline.cli import commands, inspect, lab, ordering, rehearsal
 
 app = typer.Typer(
     name="weftline",
@@ -39,6 +39,7 @@ def main(
 
 
 commands.register(app)
+app.command()(rehearsal.rehearse)
 inspect.register(app)
 ordering.register(app)
 lab.register(app)

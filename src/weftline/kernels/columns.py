@@ -48,7 +48,7 @@ def count_strays(
                     if hop[at, row] != NO_HOP:
                         wrong += 1
                     continue
-                other = group_row[group_ptr[row] + entry]
+                other = int(group_row[group_ptr[row] + entry])
                 if other < 0 or not leads_down(row, other, order, hop[at], falls[at]):
                     wrong += 1
     return wrong
@@ -77,7 +77,7 @@ def find_spoilt(
         edge = port_edge[port]
         if edge == NIL:
             continue
-        row = edge_from[edge]
+        row = int(edge_from[edge])
         if not is_joined(row, token, edge_ptr, edge_stamp):
             continue
         wanted = group_of_port[port]
@@ -159,7 +159,7 @@ def refill(
                 edge = port_edge[lost]
                 if edge == NIL:
                     continue
-                row = edge_from[edge]
+                row = int(edge_from[edge])
                 if component[row] != component[home[at]] or not is_joined(row, token, edge_ptr, edge_stamp):
                     continue
                 chosen = NIL
@@ -183,12 +183,12 @@ def refill(
                     group[row, one] = good[(digit + digit // int(slots[row])) % chosen]
             continue
         part = component[home[at]]
-        first = component_ptr[part]
-        last = component_ptr[part + 1]
+        first = int(component_ptr[part])
+        last = int(component_ptr[part + 1])
         mine = new_hop[fresh]
         mine_falls = new_falls[fresh]
         climb_rest(
-            home[at], first, last, token, sequence, order, edge_ptr, edge_row, edge_stamp, mine, mine_falls, queue
+            int(home[at]), first, last, token, sequence, order, edge_ptr, edge_row, edge_stamp, mine, mine_falls, queue
         )
         new_of[at] = fresh
         fresh += 1
@@ -208,7 +208,7 @@ def refill(
                     wanted = none
                 else:
                     if entry < group_ptr[row + 1] - group_ptr[row]:
-                        other = group_row[group_ptr[row] + entry]
+                        other = int(group_row[group_ptr[row] + entry])
                         if (
                             other >= 0
                             and port_stamp[group_port[group_ptr[row] + entry]] != token
@@ -322,7 +322,7 @@ def count_misled(
         if entry >= group_ptr[row + 1] - group_ptr[row]:
             wrong += 1
             continue
-        other = group_row[group_ptr[row] + entry]
+        other = int(group_row[group_ptr[row] + entry])
         if (
             other < 0
             or port_stamp[group_port[group_ptr[row] + entry]] == token
@@ -351,7 +351,7 @@ def count_misled(
                     if mine[row] != NO_HOP:
                         wrong += 1
                     continue
-                other = group_row[group_ptr[row] + entry]
+                other = int(group_row[group_ptr[row] + entry])
                 if (
                     other < 0
                     or port_stamp[group_port[group_ptr[row] + entry]] == token

@@ -43,7 +43,7 @@ def mark_outage(
 @kernel
 def is_joined(row: int, token: int, edge_ptr: I32, edge_stamp: I32) -> bool:
     """Say whether a switch still has a link to another."""
-    for edge in range(edge_ptr[row], edge_ptr[row + 1]):
+    for edge in range(edge_ptr[row], edge_ptr[row + 1]):  # noqa: SIM110  (numba compiles no generator)
         if edge_stamp[edge] != token:
             return True
     return False
@@ -66,12 +66,12 @@ def stay_together(
     What falls apart is then single switches without links, since every part that splits off has an end of a lost edge.
     """
     for first in range(len(dead_edge)):
-        start = edge_from[dead_edge[first]]
+        start = int(edge_from[dead_edge[first]])
         if row_stamp[start] == token or not is_joined(start, token, edge_ptr, edge_stamp):
             continue
         missing = 0
         for other in range(first, len(dead_edge)):
-            row = edge_from[dead_edge[other]]
+            row = int(edge_from[dead_edge[other]])
             if component[row] == component[start] and is_joined(row, token, edge_ptr, edge_stamp):
                 missing += 1
         row_stamp[start] = token
@@ -231,7 +231,8 @@ def list_ways(
         hop[at, :] = NO_HOP
         falls[at, :] = 0
         found = climb_rest(
-            home[at], component_ptr[part], component_ptr[part + 1], 1, sequence, order, edge_ptr, edge_row, edge_stamp,
+            int(home[at]), int(component_ptr[part]), int(component_ptr[part + 1]), 1, sequence, order, edge_ptr,
+            edge_row, edge_stamp,
             hop[at], falls[at], queue,
         )  # fmt: skip
         most = max(most, found)
@@ -263,7 +264,7 @@ def hold_ends(ports: I32, step: int, port_row: I32, rests: I32) -> int:
 def has_stranded(dead_edge: I32, token: int, edge_ptr: I32, edge_from: I32, edge_stamp: I32, rests: I32) -> bool:
     """Say whether a switch that lost its last link to another still holds an endpoint."""
     for edge in dead_edge:
-        row = edge_from[edge]
+        row = int(edge_from[edge])
         if rests[row] > 0 and not is_joined(row, token, edge_ptr, edge_stamp):
             return True
     return False

@@ -93,16 +93,16 @@ def change_rings(
     gone = 0
     more = 0
     for at in range(total):
-        rank = changed[at]
+        rank = int(changed[at])
         for plane in range(planes):
             if flow_goal[rank * planes + plane] != NIL:
                 removed[gone] = rank * planes + plane
                 gone += 1
         if rank_stamp[rank] == token and rank_lost[rank] >= rank_planes[rank]:
             continue
-        after = rank_after[rank]
+        after = int(rank_after[rank])
         while after != rank and rank_stamp[after] == token and rank_lost[after] >= rank_planes[after]:
-            after = rank_after[after]
+            after = int(rank_after[after])
         if after == rank or rank_host[after] == rank_host[rank]:
             continue
         common = count_planes(rank, after, token, rank_port, port_goal, port_row, port_stamp)

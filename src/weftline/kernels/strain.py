@@ -41,10 +41,10 @@ def add_walk(
         at = group_ptr[row] + entry
         if at >= group_ptr[row + 1]:
             return False
-        touch(job, group_port[at], amount, token, load, load_stamp, touched, counts)
+        touch(job, int(group_port[at]), amount, token, load, load_stamp, touched, counts)
         if group_row[at] < 0:
             return True
-        row = group_row[at]
+        row = int(group_row[at])
     return False
 
 
@@ -94,12 +94,12 @@ def add_flows(
     """Add (``sign`` 1) or take away (-1) whole flows by the tables as they stand; returns how many end elsewhere."""
     lost = 0
     for flow in flows:
-        amount = sign * flow_rate[flow]
-        job = flow_job[flow]
-        touch(job, flow_port[flow], amount, token, load, load_stamp, touched, counts)
+        amount = float(sign * flow_rate[flow])
+        job = int(flow_job[flow])
+        touch(job, int(flow_port[flow]), amount, token, load, load_stamp, touched, counts)
         if not add_walk(
-            flow_row[flow], flow_goal[flow], job, amount, token, group_ptr, group_port, group_row, group, load,
-            load_stamp, touched, counts,
+            int(flow_row[flow]), int(flow_goal[flow]), job, amount, token, group_ptr, group_port, group_row, group,
+            load, load_stamp, touched, counts,
         ):  # fmt: skip
             lost += 1
     return lost
@@ -130,7 +130,7 @@ def spread_unit(
     touched: I32,
     counts: I32,
 ) -> int:
-    """Spread what stands in ``carried`` at the rows ``started`` towards ``home``, equally over every port that leads on.
+    """Spread what stands in ``carried`` at the rows ``started`` towards ``home``, equally over all that leads on.
 
     Ports stamped with ``skip`` are lost. ``carried`` is zero again afterwards. Returns how many rows had no way.
     """
@@ -151,16 +151,16 @@ def spread_unit(
             head[away] = row
             farthest = max(farthest, away)
     for away in range(farthest, 0, -1):
-        row = head[away]
+        row = int(head[away])
         head[away] = NIL
         while row != NIL:
-            after = following[row]
+            after = int(following[row])
             flowing = carried[row]
             carried[row] = 0.0
             waits[row] = 0
             many = 0
             for edge in range(edge_ptr[row], edge_ptr[row + 1]):
-                if not leads_down(row, edge_row[edge], order, hop, falls):
+                if not leads_down(row, int(edge_row[edge]), order, hop, falls):
                     continue
                 for link in range(link_ptr[edge], link_ptr[edge + 1]):
                     if port_stamp[link_port[link]] != skip:
@@ -169,15 +169,15 @@ def spread_unit(
                 lost += 1
                 row = after
                 continue
-            share = flowing / many
+            share = float(flowing / many)
             for edge in range(edge_ptr[row], edge_ptr[row + 1]):
-                step = edge_row[edge]
+                step = int(edge_row[edge])
                 if not leads_down(row, step, order, hop, falls):
                     continue
                 for link in range(link_ptr[edge], link_ptr[edge + 1]):
                     if port_stamp[link_port[link]] == skip:
                         continue
-                    touch(job, link_port[link], sign * share, token, load, load_stamp, touched, counts)
+                    touch(job, int(link_port[link]), sign * share, token, load, load_stamp, touched, counts)
                     if step == home:
                         continue
                     carried[step] += share
@@ -300,8 +300,8 @@ def spread_units(
     """
     lost = 0
     for unit in units:
-        where = unit_home[unit]
-        job = unit_job[unit]
+        where = int(unit_home[unit])
+        job = int(unit_job[unit])
         many = 0
         for at in range(unit_ptr[unit], unit_ptr[unit + 1]):
             flow = unit_flow[at]
@@ -320,13 +320,13 @@ def spread_units(
         skip = token if sign > 0 else NIL
         if fresh == NIL:
             lost += spread_unit(
-                job, home[where], token, sign, carried, started[:many], order, edge_ptr, edge_row, link_ptr,
+                job, int(home[where]), token, sign, carried, started[:many], order, edge_ptr, edge_row, link_ptr,
                 link_port, port_stamp, skip, hop[where], falls[where], head, following, waits, load, load_stamp,
                 touched, counts,
             )  # fmt: skip
         else:
             lost += spread_unit(
-                job, home[where], token, sign, carried, started[:many], order, edge_ptr, edge_row, link_ptr,
+                job, int(home[where]), token, sign, carried, started[:many], order, edge_ptr, edge_row, link_ptr,
                 link_port, port_stamp, skip, new_hop[fresh], new_falls[fresh], head, following, waits, load,
                 load_stamp, touched, counts,
             )  # fmt: skip
@@ -370,7 +370,8 @@ def renew_ways(
             continue
         part = component[home[at]]
         found = climb_rest(
-            home[at], component_ptr[part], component_ptr[part + 1], token, sequence, order, edge_ptr, edge_row,
+            int(home[at]), int(component_ptr[part]), int(component_ptr[part + 1]), token, sequence, order, edge_ptr,
+            edge_row,
             edge_stamp, new_hop[fresh], new_falls[fresh], queue,
         )  # fmt: skip
         most = max(most, found)

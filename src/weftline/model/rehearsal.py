@@ -107,6 +107,22 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
+class KindSum:
+    """The states of one kind together."""
+
+    kind: str
+    states: int
+    broken: int
+    most_lost: float
+    """Largest loss of a job; NaN where one is not known."""
+    most_leaving: int
+    most_endpoints: int
+    """Most endpoints that one state cuts off."""
+    apart: int
+    """States in which some pair is no longer connected."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rehearsal:
     """All states of one rehearsal, the most damaging first."""
 
@@ -115,6 +131,7 @@ class Rehearsal:
     jobs: tuple[JobBase, ...]
     limits: Limits
     worst: tuple[State, ...]
+    kinds: tuple[KindSum, ...]
     broken: int
     """States that are not allowed."""
     whole: int
@@ -129,12 +146,12 @@ class Rehearsal:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What a person types to do a thing, and to undo it."""
+    """What a person types to disable one port, and to undo it."""
 
-    device: str
+    port: str
+    where: str
     do: tuple[str, ...]
     undo: tuple[str, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +161,13 @@ class Answer:
     question: str
     state: State
     jobs: tuple[JobBase, ...]
-    reasons: tuple[str, ...]
-    """Why not; or what holds, where the answer is yes."""
+    limits: Limits
+    dark: bool
+    """Whether nothing of it carries anything."""
+    cut: tuple[str, ...]
+    """Endpoints that are cut off by it."""
+    repaired: str
+    """How tables come about in this state, in words."""
     commands: tuple[Command, ...]
     of: str
     load: str

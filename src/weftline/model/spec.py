@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from weftline.model.roce import RoceSection
 from weftline.model.risk import RehearsalSection, RiskSpec
+from weftline.model.roce import RoceSection
 from weftline.model.section import (
     AUTO,
     Auto,

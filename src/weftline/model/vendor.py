@@ -24,6 +24,29 @@ class TablesFile:
 
 
 @dataclass(frozen=True, slots=True)
+class Plug:
+    """One port of a switch, as far as a command needs to know it."""
+
+    device: str
+    number: int
+    """The number printed on the device."""
+    per_cage: int
+    """Ports that a cage is split into."""
+    address: int
+    """Address of the switch: a LID, or an IPv4 address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switching:
+    """What a person types to take a port out of service, and to put it back."""
+
+    off: tuple[str, ...]
+    on: tuple[str, ...]
+    where: str
+    """Where that is typed, in words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Vendor:
     """A register entry: capability data and pure functions."""
 
@@ -47,3 +70,5 @@ class Vendor:
     """(files, what runs as (file name, bytes) by device) -> the change alone, in the place of the whole."""
     change_form: str | None = None
     """The form of its files that say how others are put in place, and nothing more; None where there are none."""
+    switch: Callable[[Plug], Switching] | None = None
+    """The commands that disable and enable a port; None where no device is this vendor's to command."""

@@ -216,7 +216,9 @@ def list_sends(crews: Crews, lit: NDArray[np.bool_], part: I32) -> Sends:
     alive = lit & (crews.row != NIL) & (crews.goal != NIL)
     use = alive[source] & alive[target] & (part[source] == part[target])
     common = use.sum(axis=1, keepdims=True)
-    rate = np.minimum(crews.capacity[source], crews.capacity[target]) / np.maximum(crews.fan[rank], crews.fan[crews.after[rank]])
+    rate = np.minimum(crews.capacity[source], crews.capacity[target]) / np.maximum(
+        crews.fan[rank], crews.fan[crews.after[rank]]
+    )
     rate = rate * source.shape[1] / np.maximum(common, 1)
     which, plane = np.nonzero(use)
     return Sends(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from weftline.errors import Place, Problem
 from weftline.kernels.column import I32, NIL
-from weftline.model.fabric import Fabric
+from weftline.model.fabric import TIER_NAMES, Fabric
 from weftline.model.fault import Faults
 from weftline.model.risk import RiskSpec
-from weftline.rehearse.names import Index
+from weftline.rehearse.names import Index, name_links
 
 MAX_LINES = 1_000_000
 MAX_PAIRS = 10_000_000
@@ -31,28 +31,37 @@ def gather(parts: Iterable[tuple[str, str, I32]]) -> Faults:
     )
 
 
+def join(one: Faults, other: Faults) -> Faults:
+    """Put two sets after each other."""
+    ptr = np.concatenate((one.ptr, one.ptr[-1] + other.ptr[1:])).astype(np.int32)
+    return Faults(one.name + other.name, one.kind + other.kind, ptr, np.concatenate((one.port, other.port)))
+
+
 def list_links(fabric: Fabric) -> Faults:
-    """List every link, between switches and to hosts, each once, named from its lower port."""
+    """List every link, between switches and to hosts, each once."""
     peer = fabric.port_peer
     port = np.flatnonzero((peer != NIL) & (np.arange(len(peer)) < peer)).astype(np.int32)
     ends = np.stack((port, peer[port]), axis=1).reshape(-1).astype(np.int32)
-    names = tuple(name_link(fabric, one) for one in port.tolist())
-    return Faults(names, ("link",) * len(port), np.arange(0, len(ends) + 1, 2, dtype=np.int32), ends)
+    return Faults(
+        tuple(name_links(fabric, port)), _name_kinds(fabric, port), np.arange(0, len(ends) + 1, 2, dtype=np.int32), ends
+    )
 
 
-def name_link(fabric: Fabric, port: int) -> str:
-    """Name a link from its lower port; one to a host from its switch, as people look for it."""
-    peer = int(fabric.port_peer[port])
-    near, far = min(port, peer), max(port, peer)
-    is_host = fabric.switch_row[fabric.port_node[near]] == NIL and fabric.switch_row[fabric.port_node[far]] != NIL
-    return fabric.link_name(far if is_host else near)
+def _name_kinds(fabric: Fabric, port: I32) -> tuple[str, ...]:
+    """Say between which tiers each link is."""
+    tier = fabric.node_tier[fabric.port_node]
+    ends = np.stack((tier[port], tier[fabric.port_peer[port]]), axis=1)
+    return tuple(
+        f"{TIER_NAMES[low]}-{TIER_NAMES[high]} link"
+        for low, high in zip(ends.min(axis=1).tolist(), ends.max(axis=1).tolist(), strict=True)
+    )
 
 
 def list_switches(fabric: Fabric) -> Faults:
     """List every switch with a lit port; all its links go dark."""
     return gather(
-        (fabric.node_name[node], "switch", ports)
-        for node in fabric.switch_node.tolist()
+        (fabric.node_name[node], TIER_NAMES[int(fabric.node_tier[node])], ports)
+        for node in map(int, fabric.switch_node)
         if len(ports := find_lit(fabric, node))
     )
 
@@ -122,7 +131,9 @@ def read_lines(fabric: Fabric, text: str, file: str) -> Faults | tuple[Problem, 
             found = index.find(word)
             if found is None:
                 message = f"nothing is called {word[:80]!r}"
-                problems.append(Problem("artifact.faults-file", message, index.suggest(word), Place(file, number, column)))
+                problems.append(
+                    Problem("artifact.faults-file", message, index.suggest(word), Place(file, number, column))
+                )
             else:
                 ports.append(found)
         if ports and len(ports) == len(words):
@@ -147,7 +158,7 @@ def _list_words(line: str) -> list[tuple[int, str]]:
     return words
 
 
-def check_risks(fabric: Fabric, risks: Sequence[RiskSpec], places: dict[str, Place]) -> tuple[Problem, ...]:
+def check_risks(fabric: Fabric, risks: Sequence[RiskSpec], places: Mapping[str, Place]) -> tuple[Problem, ...]:
     """List what groups name that the fabric does not have."""
     index = Index(fabric)
     return tuple(

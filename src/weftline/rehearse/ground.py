@@ -83,7 +83,7 @@ def find_ways(plan: Plan) -> Ways | None:
     )  # fmt: skip
     if most > MOST_HOPS:
         return None
-    ways = _gather(plan, graph, placed, goals, (home, home_of, there, hop, falls))
+    ways = _gather(plan, graph, placed, goals, (home, home_of, there.astype(np.int32), hop, falls))
     return ways if _certifies(plan, ways) else None
 
 

@@ -55,7 +55,8 @@ class Index:
             return get_close_matches(text, names, n=NEAREST, cutoff=0.3) or names[:NEAREST]
         near = get_close_matches(node, list(self.node), n=NEAREST, cutoff=0.5)
         if near:
-            return near
+            rest = text[len(node) :]
+            return [name + rest if rest and self.find(name + rest) is not None else name for name in near]
         switches = self.fabric.switch_node[:NEAREST].tolist()
         return [self.fabric.node_name[int(at)] for at in switches]
 
@@ -99,3 +100,42 @@ def _match(pattern: str) -> re.Pattern[str]:
 def _phrase(text: str, near: list[str]) -> str:
     shown = [name for name in near if name != text]
     return f"did you mean {' or '.join(shown)}?" if shown else ""
+
+
+def name_ports(fabric: Fabric, ports: I32) -> list[str]:
+    """Name many ports at once, as ``Fabric.port_name`` names one."""
+    node = fabric.port_node[ports]
+    is_host = (fabric.node_kind[node] == NodeKind.HOST).tolist()
+    names: list[str] = []
+    for at, number, host in zip(node.tolist(), fabric.port_number[ports].tolist(), is_host, strict=True):
+        if not host:
+            names.append(f"{fabric.node_name[at]}/{number}")
+        elif fabric.planes == 1:
+            names.append(f"{fabric.node_name[at]}/nic{number}")
+        else:
+            nic, plane = divmod(number - 1, fabric.planes)
+            names.append(f"{fabric.node_name[at]}/nic{nic + 1}p{plane + 1}")
+    return names
+
+
+def turn_links(fabric: Fabric, ports: I32) -> I32:
+    """Choose the end from which each link is named: the switch of a link to a host, else the lower port."""
+    peer = fabric.port_peer[ports]
+    near, far = np.minimum(ports, peer), np.maximum(ports, peer)
+    row = fabric.switch_row[fabric.port_node]
+    return np.where((row[near] == NIL) & (row[far] != NIL), far, near).astype(np.int32)
+
+
+def name_links(fabric: Fabric, ports: I32) -> list[str]:
+    """Name many links, one to a host from its switch, as people look for it."""
+    near = turn_links(fabric, ports)
+    return [
+        f"{a}~{b}" for a, b in zip(name_ports(fabric, near), name_ports(fabric, fabric.port_peer[near]), strict=True)
+    ]
+
+
+def name_link(fabric: Fabric, port: int) -> str:
+    """Name one link; a dark port is named alone."""
+    if fabric.port_peer[port] == NIL:
+        return fabric.port_name(port)
+    return name_links(fabric, np.array([port], dtype=np.int32))[0]

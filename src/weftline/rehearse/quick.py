@@ -59,6 +59,7 @@ class Bench:
 
     def __init__(self, plan: Plan, ways: Ways | None, base: Base | None = None) -> None:
         self.plan, self.ways = plan, ways
+        self.is_stopped = False
         if ways is None:
             return
         fabric, crews = plan.fabric, plan.crews
@@ -166,7 +167,9 @@ class Bench:
         if gone == BROKEN:
             return None
         sets = self._ways.is_set
-        sound = self._judge_sets(ports, dead, gone, more) if sets else self._judge_columns(ports, dead, gone, more, seen)
+        sound = (
+            self._judge_sets(ports, dead, gone, more) if sets else self._judge_columns(ports, dead, gone, more, seen)
+        )
         if not sound:
             return None
         worst, where = self._find_worst()
@@ -213,7 +216,13 @@ class Bench:
         redone = self.redone[:0]
         if spoilt or gone:
             count = list_redone(
-                self.token, self.goal_stamp, self.flows.in_ptr, self.flows.in_flow, removed, self.flow_stamp, self.redone
+                self.token,
+                self.goal_stamp,
+                self.flows.in_ptr,
+                self.flows.in_flow,
+                removed,
+                self.flow_stamp,
+                self.redone,
             )
             redone = self.redone[:count]
         if self._move(removed, -1.0) + self._move(redone, -1.0):
@@ -353,7 +362,9 @@ class Bench:
             np.lexsort((np.arange(len(one)), -one))[: int(np.count_nonzero(one > 0))].astype(np.int32)
             for one in relative
         )
-        port = tuple(int((one >= most - 1e-12).argmax()) if most > 0 else NIL for one, most in zip(relative, worst, strict=True))
+        port = tuple(
+            int((one >= most - 1e-12).argmax()) if most > 0 else NIL for one, most in zip(relative, worst, strict=True)
+        )
         return Base(self.load.copy(), order, worst, port, units)
 
     def _gather_units(self, flows: I32) -> Units:
@@ -390,9 +401,7 @@ class Bench:
         port = np.concatenate(used) if used else np.zeros(0, dtype=np.int32)
         by_port = np.argsort(port, kind="stable")
         ptr = np.concatenate(([0], np.cumsum(np.bincount(port, minlength=self.plan.fabric.port_count))))
-        return Units(
-            units.ptr, units.flow, units.home, units.job, units.of_flow, ptr.astype(np.int32), which[by_port]
-        )
+        return Units(units.ptr, units.flow, units.home, units.job, units.of_flow, ptr.astype(np.int32), which[by_port])
 
     def _spread_whole(self, chosen: I32, none: tuple[I32, I32, F64]) -> None:
         """Spread units over the whole fabric; no flow or port is stamped yet."""

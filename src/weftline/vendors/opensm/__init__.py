@@ -6,6 +6,7 @@ from weftline.model.vendor import TablesFile, Vendor
 from weftline.vendors.opensm.isolation import observe_isolation
 from weftline.vendors.opensm.linting import lint
 from weftline.vendors.opensm.reading import observe
+from weftline.vendors.opensm.switching import switch
 from weftline.vendors.opensm.tables import exchange_table
 from weftline.vendors.opensm.writing import TABLES, render
 
@@ -16,6 +17,7 @@ OPENSM = Vendor(
     isolation=observe_isolation,
     lint=lint,
     tables=TablesFile(TABLES, exchange_table),
+    switch=switch,
 )
 
 __all__ = ["OPENSM"]
