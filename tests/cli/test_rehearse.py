@@ -138,6 +138,7 @@ def test_a_broken_file_of_faults(tmp_path: Path, content: bytes, where: str, wor
     assert ran.status == 1
     assert f"{faults}{where}" in ran.err
     assert word in ran.err
+    assert "[artifact.faults-file]" in ran.err or not where
 
 
 def test_words_that_mean_nothing_are_refused(tmp_path: Path) -> None:

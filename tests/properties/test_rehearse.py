@@ -70,8 +70,10 @@ def draw_ports(data: st.DataObject, fabric: Fabric) -> I32:
     """Draw what fails: some links, or a switch and perhaps a link more."""
     ends = draw_lost(data, fabric)
     if data.draw(st.booleans()):
-        node = data.draw(st.sampled_from(fabric.switch_node.tolist()))
-        ends = np.concatenate((ends[:1], np.arange(fabric.port_ptr[node], fabric.port_ptr[node + 1]))).astype(np.int32)
+        node = data.draw(st.sampled_from([int(one) for one in fabric.switch_node]))
+        ends = np.concatenate((ends[:1], np.arange(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1])))).astype(
+            np.int32
+        )
     ends = ends[fabric.port_peer[ends] >= 0]
     return np.unique(np.concatenate((ends, fabric.port_peer[ends]))).astype(np.int32)
 

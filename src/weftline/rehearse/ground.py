@@ -61,6 +61,31 @@ class Flows:
     in_flow: I32
 
 
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Flows of one job to one home together, and which of them use a port."""
+
+    ptr: I32
+    flow: I32
+    home: I32
+    job: I32
+    of_flow: I32
+    use_ptr: I32
+    use_unit: I32
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """The loads of the whole fabric."""
+
+    load: F64
+    order: tuple[I32, ...]
+    """Per job its loaded ports by falling load over capacity."""
+    worst: tuple[float, ...]
+    port: tuple[int, ...]
+    units: Units | None
+
+
 def find_ways(plan: Plan) -> Ways | None:
     """Find the hops of every way and hold the tables against them; None where they certify nothing.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from weftline.kernels.column import F64, I32, I64, NIL
@@ -21,37 +19,12 @@ from weftline.kernels.strain import (
 )
 from weftline.model.proof import Verdict
 from weftline.model.routes import GroupTable, no_route
-from weftline.rehearse.ground import Flows, Ways, list_flows
+from weftline.rehearse.ground import Base, Flows, Units, Ways, list_flows
 from weftline.rehearse.whole import Found, Plan, judge_whole
 
 MOST_CHANGED = 4_000_000
 """Entries that one state may change before it is judged from scratch."""
 LAST_TOKEN = 2_000_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class Units:
-    """Flows of one job to one home together, and which of them use a port."""
-
-    ptr: I32
-    flow: I32
-    home: I32
-    job: I32
-    of_flow: I32
-    use_ptr: I32
-    use_unit: I32
-
-
-@dataclass(frozen=True, eq=False)
-class Base:
-    """The loads of the whole fabric."""
-
-    load: F64
-    order: tuple[I32, ...]
-    """Per job its loaded ports by falling load over capacity."""
-    worst: tuple[float, ...]
-    port: tuple[int, ...]
-    units: Units | None
 
 
 class Bench:
