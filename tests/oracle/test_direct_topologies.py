@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weftline.compile import build_fabric, write_cabling
 from weftline.compile.direct import (
     build_dragonfly,
     build_dragonfly_plus,
@@ -23,6 +25,7 @@ from weftline.compile.direct import (
     equal_pairs,
 )
 from weftline.compile.dragonfly import Arrangement, spread_ends
+from weftline.declare import load_catalog, read_spec, resolve_spec
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, NodeKind, Tier
 
@@ -242,3 +245,19 @@ def test_coordinates_change_the_digest_and_their_absence_does_not() -> None:
     other = dataclasses.replace(torus, node_place=place[:, ::-1].copy())
     without = dataclasses.replace(torus, node_place=None)
     assert len({torus.digest, other.digest, without.digest}) == 3
+
+
+def test_the_cabling_list_of_the_example_is_that_of_the_generator_and_is_read_back() -> None:
+    """A family that nobody declares is reached by its cabling list."""
+    folder = Path(__file__).parents[2] / "examples"
+    text = (folder / "slim-fly-50.csv").read_text(encoding="utf-8")
+    made = build_slim_fly(5)
+    assert text == write_cabling(made)
+    declaration = read_spec(folder / "slim-fly-50.yaml")
+    assert not isinstance(declaration, tuple)
+    design = resolve_spec(declaration, load_catalog())
+    assert not isinstance(design, tuple)
+    fabric = build_fabric(design, text)
+    assert isinstance(fabric, Fabric)
+    assert fabric.node_name == made.node_name
+    assert sorted(graph_of(fabric).edges()) == sorted(graph_of(made).edges())

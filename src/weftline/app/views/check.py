@@ -10,7 +10,10 @@ from weftline.compile import plan_direct, tell_direct
 from weftline.kernels.column import NIL
 from weftline.model.design import TierPart
 from weftline.model.fabric import TIER_NAMES
+from weftline.model.spec import AUTO
 from weftline.model.topology import DIRECT
+
+FOR_TREES = "fat-tree"
 
 
 def view_checked(built: Built) -> dict[str, object]:
@@ -44,8 +47,15 @@ def view_resolved(built: Built) -> dict[str, object]:
         **({} if spec.topology.kind in DIRECT else {"unit_size": design.unit_size}),
         **told,
         **{tier: _tell_part(built, tier, count) for tier, count in built.counts.switches.items() if count},
-        "engine": built.checked.technology.design.engine if engine == "auto" else engine,
+        "engine": _tell_engine(built) if engine == AUTO else engine,
     }
+
+
+def _tell_engine(built: Built) -> str:
+    """Name the engine that ``auto`` tries first; one for trees is passed over where the kind is none."""
+    design = built.checked.technology.design
+    others = [engine for engine in design.engines if engine != FOR_TREES]
+    return others[0] if built.checked.design.spec.topology.kind in DIRECT and others else design.engine
 
 
 def _tell_part(built: Built, tier: str, count: int) -> str:
