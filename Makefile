@@ -28,7 +28,7 @@ REQUIRED_PACKAGES :=
 OPTIONAL_PACKAGES := chromium opensm ibsim-utils infiniband-diags ibutils frr frr-pythontools iproute2 iputils-ping nftables \
 	shellcheck tcpdump
 
-.PHONY: help run test bench mutate lint format docs coverage lock clean setup
+.PHONY: help run test oracle bench mutate lint format docs coverage lock clean setup
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -39,6 +39,9 @@ run: setup ## Set everything up, then run the main job on the 512-GPU example
 test: setup $(STAMPS)/dev $(STAMPS)/packages ## Set everything up, then run the whole test suite
 	@echo "Running the test suite" >&2
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+oracle: setup $(STAMPS)/dev $(STAMPS)/packages ## OpenSM's own tables on every fabric of the corpus, held against ibdmchk (minutes)
+	@WEFTLINE_ORACLE=all $(BIN)/python -m pytest tests/oracle/test_engine_tables.py $(PYTEST_ARGS)
 
 bench: setup $(STAMPS)/dev ## Measure, print a table, write out/bench.json
 	@$(BIN)/python -m benchmarks

@@ -4,6 +4,7 @@ from weftline.adopt.adaptive import find_adaptive
 from weftline.adopt.build import build_fabric
 from weftline.adopt.compare import compare
 from weftline.adopt.forms import FORMS, Form, find_form, recognise
+from weftline.adopt.levels import place_levels
 from weftline.adopt.match import match_nodes
 from weftline.adopt.named import find_promised
 from weftline.adopt.overlay import find_overlay, lay_over
@@ -29,6 +30,7 @@ __all__ = [
     "hold_plan",
     "lay_over",
     "match_nodes",
+    "place_levels",
     "place_states",
     "place_tables",
     "read_discovery",

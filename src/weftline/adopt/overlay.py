@@ -99,8 +99,12 @@ def _lay_lanes(overlay: Overlay, lanes: Lanes, kept: NDArray[np.bool_], row: I32
             spread = np.zeros((len(overlay.wide.switch_node), path_class.shape[1]), dtype=np.int8)
             spread[row[row != NIL]] = path_class[row != NIL]
             path_class = spread
+        more = None
+        if steps.more is not None:
+            more = np.zeros((len(overlay.wide.switch_node), int(kept.sum())), dtype=np.uint16)
+            more[row[row != NIL]] = steps.more[row != NIL][:, kept]
         port_class = np.zeros(overlay.wide.port_count, dtype=np.int8)
         is_there = overlay.port != NIL
         port_class[overlay.port[is_there]] = steps.port_class[is_there]
-        steps = replace(steps, path_class=path_class, port_class=port_class)
+        steps = replace(steps, path_class=path_class, port_class=port_class, more=more)
     return replace(lanes, of_destination=lanes.of_destination[kept], steps=steps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weftline.kernels.column import I8, freeze
+from weftline.kernels.column import I8, U16, freeze
 
 MAX_LANES = 15
 """Data lanes of a link at most. IBTA vol 1, 7.6.3: VL15 is for management alone."""
@@ -28,10 +28,17 @@ class LaneSteps:
     """Class of every port of the fabric; that of endpoints is not looked at."""
     lane: I8
     """``[path class, class of the port in, class of the port out]``."""
+    more: U16 | None = None
+    """A bit for each further class by which endpoints of a switch send to a destination, ``[S, D]``; None: no others.
+
+    A manager may give each endpoint of a switch a level of its own, so that one class does not say it all.
+    """
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
         freeze(self.path_class, self.port_class, self.lane)
+        if self.more is not None:
+            freeze(self.more)
 
     def class_of(self, row: int, destination: int) -> int:
         """Find the class of the path from a switch row to a destination."""

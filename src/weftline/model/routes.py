@@ -123,6 +123,7 @@ class Routes:
             parts += [str(self.lanes.count), str(self.lanes.with_answers), self.lanes.of_destination]
         if self.steps is not None:
             parts += ["steps", self.steps.path_class, self.steps.port_class, self.steps.lane]
+            parts += [] if self.steps.more is None else ["more", self.steps.more]
         if self.destination_path is not None:
             parts += ["paths", self.destination_path]
         return digest_parts(parts)

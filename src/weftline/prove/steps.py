@@ -88,8 +88,10 @@ def state_steps(lanes: Lanes) -> str:
 def gather_walkers(fabric: Fabric, routes: Routes, tables: Tables, steps: LaneSteps) -> Walkers:
     """Gather who sends to which destination by which class, and which destinations are walked alike."""
     mask = np.left_shift(1, steps.path_class.astype(np.int32)).astype(np.uint16)
+    if steps.more is not None:
+        mask = mask | steps.more
     if routes.lanes is not None and routes.lanes.with_answers:
-        mask = _add_answers(tables, steps, mask)
+        mask = _add_answers(tables, mask)
     held = tables.endpoint[tables.port_row[tables.endpoint] != NIL]
     pairs = np.stack((tables.port_row[held], steps.port_class[fabric.port_peer[held]]), axis=1)
     homes, counts = np.unique(pairs, axis=0, return_counts=True)
@@ -112,7 +114,7 @@ def _classes(walkers: Walkers) -> Iterator[int]:
     return (one for one in range(MAX_CLASSES) if used >> one & 1)
 
 
-def _add_answers(tables: Tables, steps: LaneSteps, mask: U16) -> U16:
+def _add_answers(tables: Tables, mask: U16) -> U16:
     """Add to each pair the classes by which the destination asks the endpoints of the source's switch."""
     rows, goals = tables.group.shape
     asked = np.flatnonzero((tables.target_kind == IS_ENDPOINT) & (tables.target_row != NIL))
@@ -120,7 +122,7 @@ def _add_answers(tables: Tables, steps: LaneSteps, mask: U16) -> U16:
     row, first = np.unique(tables.target_row[asked], return_index=True)
     by_home = np.zeros((rows, rows), dtype=np.uint16)
     if len(asked):
-        bits = np.left_shift(1, steps.path_class[:, asked].astype(np.int32)).astype(np.uint16)
+        bits = mask[:, asked]
         by_home[:, row] = np.bitwise_or.reduceat(bits, first, axis=1)
     wide = np.broadcast_to(mask, (rows, goals)).copy()
     wide[:, asked] |= by_home[tables.target_row[asked]].T

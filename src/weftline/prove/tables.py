@@ -224,6 +224,10 @@ def _misshaped_steps(fabric: Fabric, steps: LaneSteps, switches: int, destinatio
         return "classes of ports and ports differ in number"
     if steps.path_class.shape not in {(1, destinations), (switches, destinations)}:
         return "classes of paths are neither per destination nor per switch and destination"
+    if steps.more is not None and (
+        steps.more.shape != (switches, destinations) or np.any(steps.more >> np.uint16(classes - 1) > 1)
+    ):
+        return "further classes are not there, or not per switch and destination"
     return ""
 
 

@@ -27,6 +27,8 @@ class United:
         differ = (self.old.group != self.new.group).any(axis=0) | (lane_column(self.old) != lane_column(self.new))
         if self.old.steps is not None and self.new.steps is not None:
             differ |= (self.old.steps.path_class != self.new.steps.path_class).any(axis=0)
+            if self.old.steps.more is not None or self.new.steps.more is not None:
+                differ[:] = True
         return np.flatnonzero(differ).astype(np.int32)
 
 
@@ -84,7 +86,11 @@ def _spread(routes: Routes, every: I32, place: I64) -> Routes:
         if lanes.steps is not None:
             path_class = np.zeros((lanes.steps.path_class.shape[0], len(every)), dtype=np.int8)
             path_class[:, place] = lanes.steps.path_class
-            lanes = replace(lanes, steps=replace(lanes.steps, path_class=path_class))
+            more = None
+            if lanes.steps.more is not None:
+                more = np.zeros((lanes.steps.more.shape[0], len(every)), dtype=np.uint16)
+                more[:, place] = lanes.steps.more
+            lanes = replace(lanes, steps=replace(lanes.steps, path_class=path_class, more=more))
     return replace(
         routes,
         destination_node=every[:, 0].copy(),
