@@ -27,7 +27,7 @@ from weftline.errors import CapabilityError
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.routes import Routes
-from weftline.route import ENGINES, compute_routes
+from weftline.route import compute_routes
 
 SHAPES: list[tuple[str, dict[str, Any]]] = [
     ("fat-tree", {"hosts": 10, "ports": 8}),
@@ -116,7 +116,7 @@ def test_degraded_trees_are_delivered_and_never_wait_in_a_circle(
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["fat-tree", "updown", "ecmp", "layered"])
 def test_paths_of_whole_trees_rise_and_then_fall(shape: tuple[str, dict[str, Any]], engine: str) -> None:
     fabric = make_fabric(shape[0], **shape[1])
     routes = compute_routes(fabric, engine, to_switches=True)

@@ -88,6 +88,8 @@ def engine_problems(design: ResolvedSpec, technology: Technology) -> tuple[Probl
     if engine == AUTO or engine in able:
         return ()
     message = f"{technology.name} devices cannot forward by the tables of engine {engine}"
+    if engine in technology.design.not_held:
+        message += f": {technology.design.not_held[engine]}"
     hint = f"choose {' or '.join(able)}, or auto"
     return (Problem("capability.engine-not-held", message, hint, design.places.get("routing.engine")),)
 

@@ -33,7 +33,10 @@ Progress = Callable[[str, float | None], None]
 
 MAX_HOPS = 64
 ROUNDING = 1e-9
-NOT_ITS_SHAPE = ("capability.engine-needs-tree", "spec.roots-not-used")
+NOT_ITS_SHAPE = (
+    "capability.engine-needs-tree", "capability.engine-needs-groups", "capability.engine-needs-torus",
+    "spec.roots-not-used",
+)  # fmt: skip
 """An engine cannot route this fabric as it is declared, and another may."""
 ABOUT_LANES = ("capability.too-few-lanes", "spec.lanes-not-used")
 """Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
@@ -67,7 +70,8 @@ def compute(built: Built) -> Routed:
     design = built.checked.technology.design
     routing = built.checked.design.spec.routing
     addresses = design.assign(built.checked.design, built.fabric)
-    engines = design.engines if routing.engine == "auto" else (routing.engine,)
+    by_shape = design.shaped.get(built.fabric.shape, ())
+    engines = (*by_shape, *design.engines) if routing.engine == "auto" else (routing.engine,)
     return Routed(built, addresses, _first_routes(built, engines, 1 << addresses.multipath_bits))
 
 

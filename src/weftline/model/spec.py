@@ -112,8 +112,20 @@ class CablesSection(Section):
 class RoutingSection(Section):
     """How packets find their way."""
 
-    engine: Literal["auto", "fat-tree", "updown", "ecmp", "layered"] = Field(
-        default=AUTO, description="Routing engine; auto: that of the technology, which never needs a second lane."
+    engine: Literal[
+        "auto",
+        "fat-tree",
+        "updown",
+        "ecmp",
+        "layered",
+        "dragonfly",
+        "dragonfly-adaptive",
+        "dragonfly-plus",
+        "dragonfly-plus-adaptive",
+        "torus",
+    ] = Field(
+        default=AUTO,
+        description="Routing engine; auto: that of the shape, else of the technology, on as few lanes as it can.",
     )
     lanes: Annotated[int, Field(strict=True, ge=1, le=15)] | Auto = Field(
         default=AUTO, description="Data lanes that engine layered may use at most; auto: 8, as most devices have."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from weftline.errors import Problem
 from weftline.model.addresses import Addresses
@@ -44,6 +44,10 @@ class Design:
     """(design, fabric, plane) -> the ports at which managers of a plane run, the master first."""
     table: Callable[[Fabric, Addresses, Routes, int], ForwardingTable] | None = None
     """(fabric, addresses, routes, plane) -> the tables of one plane alone; None where devices take no tables."""
+    shaped: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """By the shape of a fabric the engines that ``engine: auto`` tries before the others."""
+    not_held: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By engine why devices cannot hold its tables, where more can be said than that."""
     needs: Callable[[ResolvedSpec], tuple[str, tuple[Need, ...]]] | None = None
     """The platform of a design's switches, and what is asked of it; None where the catalogue has no such platforms."""
 

@@ -11,11 +11,13 @@ from weftline.kernels.column import I32
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
 from weftline.route.canonical import fill_in_order
+from weftline.route.dragonfly import route_dragonfly, route_dragonfly_plus
 from weftline.route.fattree import route_fat_tree
 from weftline.route.graph import Destinations, SwitchGraph, read_destinations
 from weftline.route.layered import route_layered
 from weftline.route.names import find_roots, suggest
 from weftline.route.table import Tables, check_size
+from weftline.route.torus import route_torus
 from weftline.route.updown import route_ecmp, route_updown
 
 
@@ -69,6 +71,42 @@ _ENGINES = (
         takes_roots=False,
         takes_lanes=True,
         function=lambda fabric, graph, goals, wishes: route_layered(fabric, graph, goals, wishes.lanes),
+    ),
+    Engine(
+        "dragonfly",
+        "Every path takes at most one local link, one global link and one local link, and holds lane 0 up to the "
+        "global link and lane 1 behind it, so it is free of deadlock.",
+        takes_roots=False,
+        function=lambda fabric, graph, goals, _wishes: route_dragonfly(fabric, graph, goals, detours=False),
+    ),
+    Engine(
+        "dragonfly-adaptive",
+        "Every path is one of engine dragonfly or goes round by one third group; groups are passed upwards and then "
+        "downwards in lanes 0 and 1, or downwards and then upwards in lanes 1 and 2, so whichever port of a set is "
+        "taken it is free of deadlock.",
+        takes_roots=False,
+        function=lambda fabric, graph, goals, _wishes: route_dragonfly(fabric, graph, goals, detours=True),
+    ),
+    Engine(
+        "dragonfly-plus",
+        "Every path between endpoints goes up, by at most one global link, and down, so it is free of deadlock on one "
+        "lane; what goes to a spine itself may take a second lane.",
+        takes_roots=False,
+        function=lambda fabric, graph, goals, _wishes: route_dragonfly_plus(fabric, graph, goals, detours=False),
+    ),
+    Engine(
+        "dragonfly-plus-adaptive",
+        "Every path goes up, by one global link in lane 0 or by a second one in lane 1 round by a third group, and "
+        "down in lane 1, so whichever port of a set is taken it is free of deadlock.",
+        takes_roots=False,
+        function=lambda fabric, graph, goals, _wishes: route_dragonfly_plus(fabric, graph, goals, detours=True),
+    ),
+    Engine(
+        "torus",
+        "Every path goes along one dimension after another, and holds lane 1 in a ring whose dateline it crosses and "
+        "lane 0 in others, so it is free of deadlock; past a dead switch it holds one lane more for one hop.",
+        takes_roots=False,
+        function=lambda fabric, graph, goals, _wishes: route_torus(fabric, graph, goals),
     ),
 )
 ENGINES: Mapping[str, Engine] = MappingProxyType({engine.name: engine for engine in _ENGINES})

@@ -7,12 +7,11 @@ import numpy as np
 from weftline.kernels.column import F64, I32, NIL
 from weftline.kernels.updown import collect_sets, fill_updown, spread_choice
 from weftline.model.fabric import Fabric
-from weftline.route.graph import Destinations, PortGroups, SwitchGraph, count_to_ptr, list_port_groups, rank_within
+from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, list_port_groups
 from weftline.route.order import order_switches
 from weftline.route.rates import has_mixed_rates, pick_lighter, read_rates
+from weftline.route.sets import NO_SET, append_deliveries, list_homes
 from weftline.route.table import MOST_GROUPS, Tables, deliver, empty_table
-
-_NONE = 65_535
 
 
 def route_updown(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I32) -> Tables:
@@ -33,7 +32,7 @@ def fill_ways(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I3
     groups = list_port_groups(fabric)
     placed = order_switches(graph, goals, roots, rate)
     table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
-    home, home_of = _list_homes(goals)
+    home, home_of = list_homes(goals)
     reached = np.flatnonzero(home_of != NIL)
     fill_updown(
         home,
@@ -61,8 +60,8 @@ def fill_ways(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I3
 def route_ecmp(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I32) -> Tables:
     """Route any graph with all shortest legal ports per entry, each set of ports once per switch."""
     placed = order_switches(graph, goals, roots)
-    home, home_of = _list_homes(goals)
-    choice = np.full((graph.switch_count, len(home)), _NONE, dtype=np.uint16)
+    home, home_of = list_homes(goals)
+    choice = np.full((graph.switch_count, len(home)), NO_SET, dtype=np.uint16)
     set_row, set_number, set_ptr, set_port = collect_sets(
         home,
         graph.component,
@@ -76,40 +75,7 @@ def route_ecmp(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I
         MOST_GROUPS,
         choice,
     )
-    groups = _append_deliveries(fabric, goals, (set_row, set_number, set_ptr, set_port))
+    groups = append_deliveries(fabric, goals, (set_row, set_number, set_ptr, set_port))
     table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
-    spread_choice(choice, home_of, home, deliver(groups, goals, table), _NONE, table)
+    spread_choice(choice, home_of, home, deliver(groups, goals, table), NO_SET, table)
     return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
-
-
-def _list_homes(goals: Destinations) -> tuple[I32, I32]:
-    """List the switches that have destinations, and the place of each destination's home in that list."""
-    reached = goals.home != NIL
-    home, inverse = np.unique(goals.home[reached], return_inverse=True)
-    home_of = np.full(len(goals.home), NIL, dtype=np.int32)
-    home_of[reached] = inverse
-    return home.astype(np.int32), home_of
-
-
-def _append_deliveries(fabric: Fabric, goals: Destinations, sets: tuple[I32, I32, I32, I32]) -> PortGroups:
-    """Number, behind the sets of each switch, a group of one for each port that delivers."""
-    set_row, set_number, set_ptr, set_port = sets
-    switches = len(fabric.switch_node)
-    ports = np.unique(goals.home_port[goals.home_port != NIL]).astype(np.int32)
-    row = fabric.switch_row[fabric.port_node[ports]]
-    own = np.bincount(set_row, minlength=switches)
-    number = own[row] + rank_within(row, ports)
-    of_port = np.full(fabric.port_count, NIL, dtype=np.int32)
-    of_port[ports] = number
-    all_rows = np.concatenate((set_row, row))
-    by_group = np.lexsort((np.concatenate((set_number, number)), all_rows))
-    start = np.concatenate((set_ptr[:-1], len(set_port) + np.arange(len(ports))))[by_group]
-    size = np.concatenate((np.diff(set_ptr), np.ones(len(ports), dtype=np.int32)))[by_group]
-    member_ptr = np.concatenate(([0], np.cumsum(size))).astype(np.int32)
-    inside = np.arange(int(member_ptr[-1])) - np.repeat(member_ptr[:-1], size)
-    return PortGroups(
-        group_ptr=count_to_ptr(all_rows, switches),
-        member_ptr=member_ptr,
-        member_port=np.concatenate((set_port, ports))[np.repeat(start, size) + inside],
-        of_port=of_port,
-    )

@@ -10,10 +10,14 @@ from weftline.technologies.infiniband.managers import seat_managers
 from weftline.technologies.infiniband.owners import list_owners
 from weftline.technologies.infiniband.tables import make_table
 
+STEPPING = ("dragonfly", "dragonfly-adaptive", "dragonfly-plus-adaptive", "torus")
+"""Engines whose packets change lanes on their way, which takes tables from service level to lane per pair of ports."""
+
 INFINIBAND = Technology(
     name="infiniband",
     design=Design(
-        engines=("fat-tree", "updown", "layered"),
+        engines=("fat-tree", "updown", "layered", "ecmp", *STEPPING, "dragonfly-plus"),
+        shaped={"dragonfly": ("dragonfly",), "dragonfly-plus": ("dragonfly-plus",), "torus": ("torus",)},
         routes_to_switches=True,
         count_problems=count_problems,
         assign=assign,

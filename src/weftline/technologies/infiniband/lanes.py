@@ -40,11 +40,20 @@ def list_service(
     Levels beyond the lanes are dropped: on any lane they would make waits that nobody judged. All lanes weigh alike.
 
     Raises:
-        CapabilityError: ``capability.lanes-and-classes`` where both the tables and declared classes need the levels.
+        CapabilityError: ``capability.lanes-and-classes`` where both the tables and declared classes need the levels,
+            ``capability.lane-steps`` where packets change lanes on their way.
     """
     lanes = routes.lanes
     if lanes is None:
         return make_service(design, fabric, addresses, plane)
+    if lanes.steps is not None:
+        raise CapabilityError(
+            "capability.lane-steps",
+            f"packets of engine {routes.engine} change lanes on their way: each pair of ports needs its own table from "
+            f"{len(lanes.steps.lane)} service level(s) to {lanes.count} lanes, and OpenSM writes one for all ports",
+            "choose engine layered, whose lanes follow from the destination, or updown, which needs one lane",
+            design.places.get("routing.engine"),
+        )
     if design.spec.infiniband.qos.classes:
         raise CapabilityError(
             "capability.lanes-and-classes",

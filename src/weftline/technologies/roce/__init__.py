@@ -10,10 +10,20 @@ from weftline.technologies.roce.lossless import list_demand
 from weftline.technologies.roce.owners import list_owners
 from weftline.technologies.roce.platform import SYSTEMS, list_needs, list_vendors
 
+NO_STEPS = (
+    "its packets change lanes from hop to hop, and no switch changes the priority of a packet by the ports that it "
+    "comes in and leaves by"
+)
+NO_LANES = "a lane would be a priority per destination, and the sender's DSCP says the priority of a packet"
+
 ROCE = Technology(
     name="roce",
     design=Design(
         engines=("ecmp",),
+        not_held={
+            **dict.fromkeys(("dragonfly", "dragonfly-adaptive", "dragonfly-plus-adaptive", "torus"), NO_STEPS),
+            "layered": NO_LANES,
+        },
         routes_to_switches=False,
         count_problems=count_problems,
         assign=assign,
