@@ -23,6 +23,7 @@ def view_fabric(built: Built) -> dict[str, object]:
         "endpoints": counts.endpoints,
         "extra_endpoints": counts.extra_endpoints,
         "switches": dict(counts.switches),
+        "groups": counts.groups,
         "cables": dict(counts.cables),
         "links": counts.links,
         "technology": built.checked.technology.name,
