@@ -14,11 +14,11 @@ from weftline.app.files import read_bytes
 from weftline.app.pipeline import Progress, Routed, proof_rules, run_to_routes, silent
 from weftline.app.rehearsed import place_state, read_state, write_state
 from weftline.errors import ArtifactError, CapabilityError, SpecError, UsageError
-from weftline.kernels.column import I32, NIL
+from weftline.kernels.column import F64, I32, NIL
 from weftline.model.fabric import NodeKind
 from weftline.model.fault import Faults
 from weftline.model.proof import ProofRules, Verdict
-from weftline.model.rehearsal import Answer, Command, Limits, Rehearsal
+from weftline.model.rehearsal import Answer, Command, Limits, Rehearsal, Way
 from weftline.model.vendor import Plug
 from weftline.rehearse import (
     Bench,
@@ -41,6 +41,7 @@ from weftline.rehearse import (
     reopen_tally,
     sample_pairs,
     say_load,
+    spread_losses,
     sweep,
     tell,
 )
@@ -142,6 +143,25 @@ def rehearse_ready(ready: Ready, choice: FaultChoice, progress: Progress = silen
         write_state(path, key, outcomes)
     bases = list_bases(ready.plan, *_measure_base(ready))
     return conclude(ready.plan, (what, faults, outcomes), bases, find_limits(ready, is_question=False), choice.shown)
+
+
+def recall(routed: Routed) -> tuple[Rehearsal, F64] | None:
+    """Recall a finished rehearsal of every link, and the worst loss behind each port; None without one."""
+    folder = routed.built.checked.workspace.folder / "rehearsal"
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return None
+    ready = prepare_routed(routed)
+    plan, jobs = ready.plan, len(ready.plan.crews.names)
+    for word in ("all", "links"):
+        faults, what = list_faults(routed.built, FaultChoice(word))
+        key = digest_rehearsal(plan, faults)
+        known = read_state(place_state(folder.parent, key), key, faults.count, jobs)
+        if known is None or bool((known.way == Way.OPEN).any()) or not jobs:
+            continue
+        bases = list_bases(plan, *_measure_base(ready))
+        told = conclude(plan, (what, faults, known), bases, find_limits(ready, is_question=False), 20)
+        return told, spread_losses(plan, faults, known, bases)
+    return None
 
 
 def _measure_base(ready: Ready) -> tuple[tuple[float, ...], tuple[int, ...]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weftline.app.files import write_text
 from weftline.app.pipeline import Progress, run_to_proofs, silent
+from weftline.app.rehearse import recall
 from weftline.app.render import Rendered, render_proved
 from weftline.app.report.page import ReportInput, render_report
 from weftline.app.simulate import LoadChoice, Simulated, simulate_routed
@@ -41,7 +42,9 @@ def _write(rendered: Rendered, simulated: Simulated, out: Path | None, progress:
     progress("drawing the report", None)
     folder = out or rendered.proved.routed.built.checked.workspace.folder
     reason = "" if rendered.artifacts else "a required claim is not proved."
-    page = render_report(ReportInput(rendered.proved, simulated, rendered.artifacts, "artifacts", reason))
+    page = render_report(
+        ReportInput(rendered.proved, simulated, rendered.artifacts, "artifacts", reason, recall(rendered.proved.routed))
+    )
     path = folder / "report.html"
     write_text(path, page)
     return Reported(rendered, simulated, path)

@@ -15,7 +15,7 @@ from weftline.rehearse.ground import find_ways
 from weftline.rehearse.names import Index, name_links, name_ports
 from weftline.rehearse.quick import Bench
 from weftline.rehearse.sweep import close_tally, digest_rehearsal, open_tally, reopen_tally, sweep
-from weftline.rehearse.verdicts import conclude, list_bases, say_load, tell
+from weftline.rehearse.verdicts import conclude, list_bases, say_load, spread_losses, tell
 from weftline.rehearse.whole import Plan, judge_whole
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "reopen_tally",
     "sample_pairs",
     "say_load",
+    "spread_losses",
     "sweep",
     "tell",
 ]

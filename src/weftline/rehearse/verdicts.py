@@ -56,6 +56,15 @@ def measure_losses(plan: Plan, jobs: tuple[JobBase, ...], outcomes: Outcomes) ->
     return loss.astype(np.float64)
 
 
+def spread_losses(plan: Plan, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...]) -> F64:
+    """Put the largest loss of a job to both ports of each single link; 0 at ports that no such state names."""
+    worst = np.nan_to_num(measure_losses(plan, jobs, outcomes), nan=1.0).max(axis=1, initial=0.0)
+    loss = np.zeros(plan.fabric.port_count)
+    for at in np.flatnonzero(np.diff(faults.ptr) == 2).tolist():
+        loss[faults.ports_of(at)] = worst[at]
+    return loss
+
+
 def count_leaving(plan: Plan, jobs: tuple[JobBase, ...], outcomes: Outcomes) -> I64:
     """Count, per state and job, the ranks that must leave."""
     state = np.repeat(np.arange(len(outcomes.way)), np.diff(outcomes.leave_ptr))

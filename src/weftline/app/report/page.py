@@ -20,6 +20,7 @@ from weftline.kernels.column import F64
 from weftline.model.artifact import ArtifactSet
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof
+from weftline.model.rehearsal import Rehearsal
 from weftline.model.result import JobPrediction
 from weftline.model.topology import GROUPED
 from weftline.units import format_busbw, format_size, format_time_us
@@ -39,6 +40,8 @@ class ReportInput:
     artifacts: ArtifactSet | None
     files_folder: str
     files_reason: str
+    failures: tuple[Rehearsal, F64] | None = None
+    """A rehearsal of every link, where there was one, and the worst loss behind each port."""
 
 
 def render_report(source: ReportInput) -> str:
@@ -70,6 +73,7 @@ def _context(source: ReportInput) -> dict[str, object]:
         },
         **_fabric_part(source.proved),
         **_load_part(source),
+        "failures": None if source.failures is None else _show_failures(fabric, *source.failures),
         **_proof_part(source.proved.report.proofs),
         **_job_part(source.simulated),
         **_file_part(source),
@@ -148,6 +152,25 @@ def _load_part(source: ReportInput) -> dict[str, object]:
             for port in order
             if result.port_bytes[port] > 0
         ],
+    }
+
+
+def _show_failures(fabric: Fabric, told: Rehearsal, loss: F64) -> dict[str, object]:
+    """Show what a lost link costs the job that it costs most, by kind and as a map of links."""
+    return {
+        "what": f"{told.states:,} states: {told.what}; {told.broken:,} are not allowed",
+        "load": told.load,
+        "kinds": [
+            {
+                "kind": kind.kind,
+                "states": f"{kind.states:,}",
+                "broken": f"{kind.broken:,}",
+                "loss": "unknown" if np.isnan(kind.most_lost) else f"{kind.most_lost:.1%}",
+                "leave": f"{kind.most_leaving:,}",
+            }
+            for kind in told.kinds
+        ],
+        "maps": [_show_map(heat) for heat in _heat_maps(fabric, loss)[::2]],
     }
 
 
