@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.lint.faults import FAULTS, count, mark
-from tests.unit.lint.good import GROUP, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
+from tests.unit.lint.good import GROUP, NIC, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.lint.coverage import list_unjudged
 from weftline.lint.pairing import pair_ports
-from weftline.model.observed import ObservedPool
+from weftline.model.observed import ObservedPool, ObservedSetting
 from weftline.model.observed_routing import ObservedTunnel
 
 BLAMED = {
@@ -157,3 +157,20 @@ def test_what_files_do_not_cover_is_not_judged() -> None:
     for rule in ("buffers.no-headroom", "watchdog.none", "queue.not-marked"):
         assert find(fabric, rule)
         assert find(bare, rule) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("^mlx5_9", 0), ("mlx5_0,mlx5_1", 0), ("=mlx5_0", 0), ("mlx5", 0), ("=mlx5", 1), ("mlx5_0,mlx5_9", 1),
+        ("mlx5_0:1", 0), ("", 0), ("=mlx5_9", 1),
+    ],
+)  # fmt: skip
+def test_names_of_nics_for_nccl_in_all_their_forms(text: str, count: int) -> None:
+    """A caret leaves out, an equals sign takes whole names, and else a name is the beginning of one."""
+    host = next(device for device in make_fabric() if device.role == "host")
+    second = replace(host.ports[0], name="eth3", nic=replace(NIC, device=said("mlx5_1")))
+    setting = ObservedSetting("NCCL_IB_HCA", said(text))
+    both = replace(host, ports=(*host.ports, second), settings=(*host.settings, setting))
+    blamed = [one for one in lint_devices(LintSource((both,))) if "NCCL_IB_HCA names" in one.message]
+    assert len(blamed) == count

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.unit.lint import test_tenancy
 from tests.unit.lint.faults import FAULTS, Fabric
@@ -83,9 +83,10 @@ def _list_inner(fabric: Fabric, names: frozenset[str], kind: str) -> Iterator[st
 
 def _empty_inner(port: ObservedPort, kind: str, field: str) -> ObservedPort:
     held: Any = getattr(port, kind)
-    whole = isinstance(held, tuple)
-    emptied = tuple(_empty(one, field) for one in held) if whole else None if held is None else _empty(held, field)
-    return replace(port, **{kind: emptied})
+    if isinstance(held, tuple):
+        items = cast("tuple[Any, ...]", held)
+        return replace(port, **{kind: tuple(_empty(one, field) for one in items)})
+    return port if held is None else replace(port, **{kind: _empty(held, field)})
 
 
 def _list_fields(value: Any) -> list[str]:

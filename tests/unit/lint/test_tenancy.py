@@ -250,3 +250,13 @@ def test_a_network_of_a_vlan_is_not_that_of_its_vrf() -> None:
         return replace(leaf, ports=(*leaf.ports, gate), tunnel=replace(leaf.tunnel, vni_of_vlan=pairs))
 
     assert lint(change) == ()
+
+
+def test_an_import_of_what_two_others_export_is_one_finding() -> None:
+    def change(leaf: ObservedDevice) -> ObservedDevice:
+        green = make.make_router("leaf-1", "Vrfgreen", 65001, exports=("64512:10002",))
+        leaf = replace(leaf, routers=(*leaf.routers, green))
+        return make.change_router(leaf, "Vrfred", imports=("64512:10001", "64512:10002"))
+
+    found = [one for one in lint(change) if one.rule == "tenancy.foreign-target" and "VRF Vrfred" in one.message[:10]]
+    assert len(found) == 1
