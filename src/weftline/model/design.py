@@ -76,6 +76,11 @@ class ResolvedSpec:
     """Where each value of the declaration stands, by key path, as ``topology.leaf`` or ``jobs[0].name``."""
 
     @property
+    def has_split_ports(self) -> bool:
+        """Tell whether NICs share ports of a leaf that run faster between switches."""
+        return self.leaf_down_ports not in {None, self.leaf.ports}
+
+    @property
     def leaf_runs(self) -> Mapping[str, RunPart]:
         """Give the runs that a leaf's ports may have, by the key of ``cables``."""
         runs = {"host_leaf": self.host_leaf, "leaf_spine": self.leaf_spine}

@@ -52,6 +52,11 @@ def count_problems(design: ResolvedSpec, endpoints: int, switches: int) -> tuple
                     design.places.get(key),
                 )
             )
+    if design.has_split_ports:
+        message = f"split ports of {design.leaf.name} are numbered endpoints first, then whole ports, by the plan alone"
+        hint = "before tables are loaded, hold the numbers against what the switch in split mode reports"
+        where = design.places.get("topology.trunk_gbps")
+        problems.append(Problem("capability.split-ports", message, hint, where, severity="warning"))
     return (*problems, *list_refusals(design))
 
 

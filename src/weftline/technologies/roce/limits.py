@@ -40,6 +40,11 @@ def _foreign_problems(design: ResolvedSpec) -> list[Problem]:
         message = "the section infiniband is given, and the technology is roce"
         hint = "remove the section, or write technology: infiniband"
         problems.append(Problem("spec.other-technology", message, hint, design.places["infiniband"]))
+    if design.has_split_ports:
+        message = "ports of a leaf are split for slower NICs, and its file has no layout of interfaces for that yet"
+        where = design.places.get("topology.trunk_gbps")
+        hint = "leave trunk_gbps out, or choose NICs of the rate between switches"
+        problems.append(Problem("capability.split-ports", message, hint, where))
     if "inventory" in design.places:
         message = "inventory is not used for RoCE yet: its devices are addressed by the plan alone"
         where = design.places["inventory"]
