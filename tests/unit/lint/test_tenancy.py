@@ -260,3 +260,21 @@ def test_an_import_of_what_two_others_export_is_one_finding() -> None:
 
     found = [one for one in lint(change) if one.rule == "tenancy.foreign-target" and "VRF Vrfred" in one.message[:10]]
     assert len(found) == 1
+
+
+def test_a_drop_for_every_end_of_a_tunnel_is_enough() -> None:
+    def drop_to(*targets: str) -> Change:
+        rules = [make.rule("leaf-1", n, "deny", protocol="17", target=one) for n, one in enumerate(targets)]
+        own = make.rule("leaf-1", 8, "permit", source="10.100.1.0/31")
+        return lambda leaf: set_rules(leaf, *rules, own, make.rule("leaf-1", 9, "deny"))
+
+    assert lint(drop_to("10.0.0.1/32", "10.0.0.2/32")) == ()
+    assert {one.rule for one in lint(drop_to("10.0.0.1/32"))} == {"tenancy.tunnels-unfiltered"}
+    files = make.change(make.make_files(), "leaf-1", drop_to("10.0.0.1/32", "10.0.0.2/32"))
+    hidden = make.change(
+        files,
+        "leaf-2",
+        lambda leaf: replace(leaf, tunnel=None if leaf.tunnel is None else replace(leaf.tunnel, source=None)),
+    )
+    found = lint_devices(LintSource(hidden.devices), OURS)
+    assert {(one.rule, one.subject) for one in found} == {("tenancy.tunnels-unfiltered", "leaf-1/Ethernet0")}
