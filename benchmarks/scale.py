@@ -1,38 +1,77 @@
-"""The largest fabric of this stage of the product: 16,384 endpoints, three tiers, 1,280 switches of 64 ports."""
+"""Routes and proofs at the largest scale: 16,384, 65,536 and 131,072 endpoints in three tiers, and one lost link."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from benchmarks.measure import OUT, Figure, peak_gib, time_call
 from weftline.app import pipeline
+from weftline.app.build import build
 from weftline.app.check import check
+from weftline.model.proof import ProofRules, Verdict
+from weftline.prove import balance, reach
+from weftline.prove.incremental import Changed, judge_routes, prove_change
+from weftline.prove.spread import SpreadChoice, measure_spread
+from weftline.prove.tables import read_tables
+from weftline.route import compute_routes
+from weftline.route.repair import prepare_repair, repair_routes
+
+if TYPE_CHECKING:
+    from weftline.model.fabric import Fabric
+    from weftline.model.routes import Routes
 
 DECLARATION = """\
-fabric: {name: bench-16384}
-technology: infiniband
-hosts: {count: 2048, part: auto, gpus: 8, rails: 8, rate_gbps: 400, unit_size: 4}
-topology: {kind: fat-tree, tiers: 3, oversubscription: 1.0}
-claims: {required: [reach, deadlock, balance]}
+fabric: {{name: bench-{endpoints}}}
+technology: {technology}
+hosts: {{count: {hosts}, part: auto, gpus: 8, rails: 8, rate_gbps: 400, unit_size: {unit}}}
+topology: {{kind: fat-tree, tiers: 3, oversubscription: 1.0, leaf: {part}, spine: {part}, core: {part}}}
+claims: {{required: [reach, deadlock, balance]}}
 """
-SWITCHES = 1280
-ENDPOINTS = 16384
+RULES = ProofRules()
 
 
 def run() -> list[Figure]:
-    """Measure build, route and prove with warm kernels, and the memory that they take."""
-    path = OUT / "scale.yaml"
+    """Measure with warm kernels, and the memory after each step; `python -m benchmarks largest` goes further."""
+    warm_s, _ = time_call(warm)
+    return [
+        Figure("kernels compiled or loaded, once", warm_s, "s"),
+        *measure_stage(),
+        *measure_parts(65_536, "SN5400", 4, (2.0, 0.5), (10.0, 4.0)),
+    ]
+
+
+def declare(endpoints: int, part: str, unit: int, technology: str = "roce") -> Path:
+    """Write the declaration of a full tree."""
+    path = OUT / f"scale-{endpoints}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(DECLARATION, encoding="utf-8")
-    checked = check(path)
-    pipeline.judge(pipeline.compute(pipeline.build(checked)))  # compiles the kernels, or loads them
+    text = DECLARATION.format(endpoints=endpoints, hosts=endpoints // 8, unit=unit, part=part, technology=technology)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def warm() -> None:
+    """Run everything once on a small tree of the same kinds, which compiles the kernels or loads them."""
+    fabric = build(check(declare(4096, "SN5400", 4))).fabric
+    routes = compute_routes(fabric, "fat-tree", to_switches=False)
+    lose_link(fabric, routes)
+    tables = read_tables(fabric, routes)
+    rules = ProofRules(all_shifts_up_to=16)
+    balance.prove_balance(fabric, routes, tables, reach.measure_distances(tables, rules), rules, None)
+    measure_spread(fabric, routes, rules, SpreadChoice(2, 2))
+
+
+def measure_stage() -> list[Figure]:
+    """Measure the stages of a declared InfiniBand fabric of 16,384 endpoints."""
+    checked = check(declare(16_384, "QM9700", 4, "infiniband"))
+    pipeline.judge(pipeline.compute(pipeline.build(checked)))
     build_s, built = time_call(lambda: pipeline.build(checked))
-    if (built.counts.endpoints, sum(built.counts.switches.values())) != (ENDPOINTS, SWITCHES):
-        message = f"the fabric is not the one to measure: {built.counts}"
-        raise SystemExit(message)
+    expect(built.fabric, 1280)
     route_s, routed = time_call(lambda: pipeline.compute(built))
     prove_s, proved = time_call(lambda: pipeline.judge(routed))
-    if not all(proof.verdict == "proved" for proof in proved.report.proofs):
-        message = f"not everything is proved: {proved.report}"
-        raise SystemExit(message)
+    hold(all(proof.verdict is Verdict.PROVED for proof in proved.report.proofs), proved.report)
     return [
         Figure("build, 16,384 endpoints", build_s, "s"),
         Figure("route, 16,384 endpoints", route_s, "s"),
@@ -40,3 +79,69 @@ def run() -> list[Figure]:
         Figure("build + route + prove, 16,384 endpoints", build_s + route_s + prove_s, "s", must=10.0, aim=5.0),
         Figure("memory for that, two runs", peak_gib(), "GiB", must=4.0, aim=2.0),
     ]
+
+
+def measure_parts(
+    endpoints: int, part: str, unit: int, routes_s: tuple[float, float], proof_s: tuple[float, float]
+) -> list[Figure]:
+    """Measure routes, proofs, balance and one lost link of a full tree."""
+    name = f"{endpoints:,} endpoints"
+    build_s, built = time_call(lambda: build(check(declare(endpoints, part, unit))))
+    fabric = built.fabric
+    expect(fabric, 5120)
+    route_s, routes = time_call(lambda: compute_routes(fabric, "fat-tree", to_switches=False))
+    figures = [
+        Figure(f"build, {name}", build_s, "s"),
+        Figure(f"routes, {name}, {routes.group.size / 1e6:,.0f} M entries", route_s, "s", *routes_s),
+        Figure("memory for that", peak_gib(), "GiB", must=1.5),
+    ]
+    judge_s, judged = time_call(lambda: judge_routes(fabric, routes, RULES))
+    hold(all(proof.verdict is Verdict.PROVED for proof in judged.proofs), judged.proofs)
+    figures.append(Figure(f"reach + deadlock with certificates, {name}", judge_s, "s", *proof_s))
+    balance_s, proof = time_call(
+        lambda: balance.prove_balance(fabric, routes, judged.tables, judged.distance, RULES, None)
+    )
+    hold(proof.verdict is Verdict.PROVED and not proof.detail["is_sample"], proof)
+    figures.append(Figure(f"balance over all shifts, {name}", balance_s, "s", 10.0, 3.0))
+    spread_s, _ = time_call(lambda: measure_spread(fabric, routes, RULES, SpreadChoice(0, 20)))
+    figures.append(Figure(f"effective bisection bandwidth, 20 permutations, {name}", spread_s, "s"))
+    figures.append(Figure("memory for that", peak_gib(), "GiB"))
+    prepare_s, link_s = lose_link(fabric, routes, judged)
+    return [
+        *figures,
+        Figure(f"ready for lost links, {name}", prepare_s, "s"),
+        Figure(f"one link down, new tables and proof, {name}", link_s, "s", 1.0, 0.1),
+        Figure("memory for that", peak_gib(), "GiB"),
+    ]
+
+
+def lose_link(fabric: Fabric, routes: Routes, judged: Any = None) -> tuple[float, float]:
+    """Lose one link of a leaf after another; seconds to get ready, and the middle of three for tables and proof."""
+    judged = judge_routes(fabric, routes, RULES) if judged is None else judged
+    prepare_s, standing = time_call(lambda: prepare_repair(fabric, routes, is_quick=True))
+    ways_s, _ = time_call(lambda: standing.ways)
+    times: list[float] = []
+    for port in (40, 50, 60):
+        lost = np.array([fabric.port_ptr[fabric.switch_node[port]] + port], dtype=np.int32)
+
+        def renew(lost: Any = lost) -> Any:
+            repair = repair_routes(standing, lost)
+            changed = Changed(repair.changed_row, repair.changed_goal)
+            return prove_change(judged, repair.fabric, repair.routes, changed)
+
+        took_s, renewed = time_call(renew)
+        hold(all(proof.verdict is Verdict.PROVED for proof in renewed.proofs), renewed.proofs)
+        times.append(took_s)
+    return prepare_s + ways_s, sorted(times)[1]
+
+
+def expect(fabric: Fabric, switches: int) -> None:
+    """Stop where the fabric is not the one to measure."""
+    hold(len(fabric.switch_node) == switches, f"{len(fabric.switch_node)} switches, not {switches}")
+
+
+def hold(is_so: object, what: object) -> None:
+    """Stop where a figure would be of something else."""
+    if not is_so:
+        message = f"not what is to be measured: {what}"
+        raise SystemExit(message)

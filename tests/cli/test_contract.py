@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli.conftest import TECHNOLOGIES
-from tests.cli.running import SCHEMAS, Ran, hold, run
+from tests.cli.running import SCHEMAS, Ran, hold, refused, run
 from weftline.cli.verbs import list_verbs
 
 SIMPLE = {
@@ -19,6 +19,7 @@ SIMPLE = {
     "route": "routes",
     "prove": "proof-report",
     "simulate": "simulation",
+    "balance": "balance",
 }
 ELSEWHERE = {
     "init",
@@ -168,3 +169,14 @@ def test_simulation_takes_options(places: Path) -> None:
     assert document["collective"] == {"kind": "all-gather", "algorithm": "ring", "size_bytes": 2**26, "ranks": 16}
     assert document["placement"] == {"order": "random", "seed": 7}
     assert document["finish_us"] >= document["bound_low_us"] > 15 * 5
+
+
+def test_balance_takes_shifts_by_number_and_repeats_itself(places: Path) -> None:
+    place = places / "roce.yaml"
+    arguments = ("balance", place, "--shifts", "5", "--permutations", "3", "--seed", "7", "--json")
+    document = hold(run(*arguments).document, "balance")
+    shifts, permutations, *_ = document["families"]
+    assert (shifts["name"], shifts["judged"], permutations["judged"]) == ("shifts", 5, 3)
+    assert run(*arguments).out == run(*arguments).out
+    assert run("balance", place, "--shifts", "all", "--permutations", "0").status == 0
+    refused(run("balance", place, "--shifts", "some", "--json"), 64, "usage.shifts")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from weftline import __version__
-from weftline.cli import commands, inspect, lab, ordering, rehearsal
+from weftline.cli import balancing, commands, inspect, lab, ordering, rehearsal
 
 app = typer.Typer(
     name="weftline",
@@ -40,6 +40,7 @@ def main(
 
 commands.register(app)
 app.command()(rehearsal.rehearse)
+balancing.register(app)
 inspect.register(app)
 ordering.register(app)
 lab.register(app)
