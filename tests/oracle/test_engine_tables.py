@@ -50,7 +50,13 @@ def is_refused(wanted: Expected) -> bool:
     return any(severity == "error" for _, severity in wanted.problems)
 
 
-OTHERS = (DGX, *(PLANS + name for name, wanted in ADOPTED.items() if wanted.hosts <= LARGE and not is_refused(wanted)))
+TINY = (
+    *(f"ibsim/net-examples_net{end}" for end in ("", ".1", ".2sw2path", ".2sw2path4hca", ".2sw2path4hca2port")),
+    "junousi_ibtopotool/tests_2.topo",
+)
+OTHERS = (
+    DGX, *TINY, *(PLANS + name for name, wanted in ADOPTED.items() if wanted.hosts <= LARGE and not is_refused(wanted)),
+)  # fmt: skip
 ALL = tuple(dict.fromkeys((*FEW, *OTHERS)))
 IS_WHOLE = os.environ.get("WEFTLINE_ORACLE") == "all"
 LEVELS = Path(__file__).parent / "path_levels.py"
