@@ -3,38 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weftline.app.build import Built
+from weftline.app.bulk import beside
+from weftline.errors import Problem
 from weftline.lint.merging import merge_devices
 from weftline.model.addresses import Addresses
 from weftline.model.artifact import ArtifactSet
-from weftline.model.intent import DeviceIntent
 from weftline.model.observed import ObservedDevice
 from weftline.model.routes import Routes
-from weftline.render import render
+from weftline.render import check_files, render
 from weftline.vendors import VENDORS
 
 HEAD = 65_536
 
 
+MAX_CHECKED_BYTES = 192 * 2**20
+"""Files of one design that are read back before they are written, some seconds; larger sets carry a note instead."""
+MIN_BESIDE_BYTES = 16 * 2**20
+"""From here on they are read back on a second processor."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeviceFiles:
-    """What every device should do, the files that were rendered for it, and what these say."""
+    """The files that were rendered for every device, and what they say."""
 
-    intents: tuple[DeviceIntent, ...]
     artifacts: ArtifactSet
+    problems: tuple[Problem, ...]
+    """Where the files and what the devices should do differ, read back strictly."""
     observed: tuple[ObservedDevice, ...]
-    """Read from the bytes of the files; empty where the technology judges nothing by it."""
+    """Read as anybody's files; empty where the technology judges nothing by it."""
 
 
 def render_devices(built: Built, addresses: Addresses, routes: Routes) -> DeviceFiles:
-    """Render the files of all devices, and read them as anybody's files where claims are about what they say."""
+    """Render the files of all devices and read them back: strictly, and as anybody's where claims are about them."""
     design, spec = built.checked.technology.design, built.checked.design
     names = design.list_vendors(spec)
+    vendors = tuple(VENDORS[name] for name in names)
     intents = design.intents(spec, built.fabric, addresses, routes)
-    artifacts = render(intents, tuple(VENDORS[name] for name in names), of=routes.digest)
-    return DeviceFiles(intents, artifacts, () if design.lossless is None else observe_devices(artifacts, names))
+    artifacts = render(intents, vendors, of=routes.digest)
+    size = sum(len(artifact.content) for artifact in artifacts.artifacts)
+    judges_files = design.lossless is not None
+    if size > MAX_CHECKED_BYTES:
+        note = f"the files were not read back: they have {size:,} bytes, and up to {MAX_CHECKED_BYTES:,} are"
+        artifacts = replace(artifacts, notes=(*artifacts.notes, note))
+        return DeviceFiles(artifacts, (), observe_devices(artifacts, names) if judges_files else ())
+
+    def check() -> tuple[Problem, ...]:
+        return check_files(intents, vendors, artifacts)
+
+    with beside(check, if_worth=judges_files and size >= MIN_BESIDE_BYTES) as result:
+        observed = observe_devices(artifacts, names) if judges_files else ()
+        return DeviceFiles(artifacts, result(), observed)
 
 
 def observe_devices(artifacts: ArtifactSet, names: Sequence[str]) -> tuple[ObservedDevice, ...]:

@@ -7,19 +7,14 @@ from pathlib import Path
 
 from weftline.app.bulk import without_collector
 from weftline.app.changes import change_from
-from weftline.app.devices import render_devices
+from weftline.app.devices import DeviceFiles, render_devices
 from weftline.app.isolation import judge_files, put_isolation
 from weftline.app.lossless import judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
 from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
-from weftline.model.intent import DeviceIntent
-from weftline.model.vendor import Vendor
-from weftline.render import MANIFEST, check_files, write
+from weftline.render import MANIFEST, write
 from weftline.vendors import VENDORS
-
-MAX_CHECKED_BYTES = 192 * 2**20
-"""Files of one design that are read back before they are written, some seconds; larger sets carry a note instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,8 @@ def render_proved(
     progress("rendering device files", None)
     routed = proved.routed
     files = proved.files or render_devices(routed.built, routed.addresses, routed.routes)
-    vendors = tuple(VENDORS[name] for name in checked.technology.design.list_vendors(checked.design))
-    artifacts = _check(files.intents, vendors, files.artifacts)
+    _refuse_differences(files)
+    artifacts = files.artifacts
     isolation = () if proved.files else judge_files(routed.built, routed.addresses, artifacts, files.observed)
     lossless = judge_lossless(routed.built, artifacts.of, files.observed)
     report = put_lossless(put_isolation(proved.report, isolation), lossless)
@@ -85,6 +80,7 @@ def render_proved(
     if forced and not (force or checked.design.spec.policy.render_unproved):
         return Rendered(proved, folder, None)
     if against is not None:
+        vendors = tuple(VENDORS[name] for name in checked.technology.design.list_vendors(checked.design))
         artifacts = change_from(artifacts, vendors, against)
     if to_disk:
         write(artifacts, folder, forced=forced)
@@ -99,14 +95,8 @@ def prove_all(place: Path, progress: Progress = silent) -> Proved:
     return render_proved(proved, None, force=True, progress=progress, to_disk=False).proved
 
 
-def _check(intents: tuple[DeviceIntent, ...], vendors: tuple[Vendor, ...], artifacts: ArtifactSet) -> ArtifactSet:
-    size = sum(len(artifact.content) for artifact in artifacts.artifacts)
-    if size > MAX_CHECKED_BYTES:
-        note = f"the files were not read back: they have {size:,} bytes, and up to {MAX_CHECKED_BYTES:,} are"
-        return replace(artifacts, notes=(*artifacts.notes, note))
-    problems = check_files(intents, vendors, artifacts)
-    if problems:
+def _refuse_differences(files: DeviceFiles) -> None:
+    if files.problems:
         message = "the rendered files do not say what the devices should do, so nothing is written"
         hint = "this is a bug of ours; report the declaration"
-        raise InternalError("internal.render-differs", message, hint, problems=problems)
-    return artifacts
+        raise InternalError("internal.render-differs", message, hint, problems=files.problems)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from weftline.app import render as room
-from weftline.app.render import render
+from weftline.app import devices as room
+from weftline.app.pipeline import run_to_proofs
+from weftline.app.render import render, render_proved
 from weftline.errors import InternalError
 from weftline.model.artifact import Artifact
 from weftline.model.intent import DeviceIntent
@@ -67,3 +68,23 @@ def test_what_an_earlier_run_wrote_is_named_where_nothing_is_written(place: Path
     assert (written.is_written, written.has_earlier) == (True, False)
     place.write_text(refuted, encoding="utf-8")
     assert render(place, None).has_earlier
+
+
+def test_files_that_are_read_back_beside_are_judged_as_here(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = replace(run_to_proofs(root / "examples" / "two-tenants-roce.yaml"), files=None)
+    here = render_proved(proved, None, to_disk=False)
+    monkeypatch.setattr(room, "MIN_BESIDE_BYTES", 0)
+    there = render_proved(proved, None, to_disk=False)
+    assert there.artifacts == here.artifacts
+    told = [(proof.claim, proof.verdict, proof.statement) for proof in here.proved.report.proofs]
+    assert told == [(proof.claim, proof.verdict, proof.statement) for proof in there.proved.report.proofs]
+    sonic = VENDORS["sonic"]
+
+    def forget(intents: tuple[DeviceIntent, ...]) -> tuple[Artifact, ...]:
+        return sonic.render(intents[1:])
+
+    monkeypatch.setitem(VENDORS.held, "sonic", replace(sonic, render=forget))
+    with pytest.raises(InternalError) as refused:
+        render_proved(proved, None, to_disk=False)
+    assert refused.value.problems
+    assert {problem.message.split(":")[0] for problem in refused.value.problems} == {"leaf-001"}
