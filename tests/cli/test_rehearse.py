@@ -221,3 +221,15 @@ def test_a_killed_run_goes_on_and_prints_the_same_bytes(tmp_path: Path) -> None:
         states.write_bytes(damage)
         assert run("rehearse", place, "--faults", "pairs:1500", "--json", "--worst", "0").out == whole.out
     assert run("rehearse", place, "--faults", "pairs:1500", "--json", "--worst", "0", "--anew").out == whole.out
+
+
+def test_the_report_maps_what_each_link_costs_once_that_was_rehearsed(tmp_path: Path) -> None:
+    place = write_small(tmp_path, "infiniband")
+    report = tmp_path / ".weftline" / "infiniband" / "report.html"
+    run("report", place)
+    assert 'id="failures"' not in report.read_text(encoding="utf-8")
+    run("rehearse", place)
+    run("report", place)
+    page = report.read_text(encoding="utf-8")
+    assert 'id="failures"' in page
+    assert "67 states: every single link and every single switch" in page

@@ -38,7 +38,8 @@ class Bench:
         fabric, crews = plan.fabric, plan.crews
         rows, ports = ways.graph.switch_count, fabric.port_count
         self.flows: Flows = list_flows(plan)
-        self.table: GroupTable = plan.routes.group.copy() if not ways.is_set else plan.routes.group
+        # columns stand together in memory, since states change and walk columns; rows are searched in the original
+        self.table: GroupTable = np.array(plan.routes.group, order="F") if not ways.is_set else plan.routes.group
         self.token = 0
         self.port_stamp: I32 = np.zeros(ports, dtype=np.int32)
         self.edge_stamp: I32 = np.zeros(max(1, len(ways.graph.edge_row)), dtype=np.int32)
@@ -183,7 +184,7 @@ class Bench:
         ways, graph, placed = self._ways, self._ways.graph, self._ways.placed
         spoilt = find_spoilt(
             ports, self.token, ways.port_edge, ways.edge_from, graph.edge_ptr, self.edge_stamp, ways.group_of_port,
-            ways.goals.home, graph.component, self.table, self.goal_stamp,
+            ways.goals.home, graph.component, self.plan.routes.group, self.goal_stamp,
         )  # fmt: skip
         removed = self.removed[:gone]
         redone = self.redone[:0]
