@@ -80,7 +80,7 @@ def draw_circle(circle: Circle) -> str:
     pairs = [(i, j) for i in range(count) for j in range(i + 1, count) if circle.links[i, j]]
     for i, j in sorted(pairs, key=lambda pair: (float(circle.load[pair]), pair)):
         number, share = int(circle.links[i, j]), float(circle.load[i, j])
-        width = min(4.0, 0.6 + 0.35 * float(np.log2(number)))
+        width = min(4.0, 0.6 + 0.35 * float(np.log2(number))) * min(1.0, 14 / count)
         words = f"{circle.labels[i]} to {circle.labels[j]}: {number} link{'s' * (number > 1)}; worst load {share:.0%}"
         lines.append(
             f'<line class="load-{load_bucket(share)}" x1="{x[i]:.1f}" y1="{y[i]:.1f}" x2="{x[j]:.1f}" y2="{y[j]:.1f}" '
