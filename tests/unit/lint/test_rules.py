@@ -12,7 +12,7 @@ from weftline.lint import RULES, LintSource, lint_devices
 from weftline.lint.coverage import list_unjudged
 from weftline.lint.pairing import pair_ports
 from weftline.model.observed import ObservedPool, ObservedSetting
-from weftline.model.observed_routing import ObservedTunnel
+from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter, ObservedTunnel
 
 BLAMED = {
     "mtu.path": {"host-1", "spine-1", "leaf-1", "leaf-2"},
@@ -174,3 +174,16 @@ def test_names_of_nics_for_nccl_in_all_their_forms(text: str, count: int) -> Non
     both = replace(host, ports=(*host.ports, second), settings=(*host.settings, setting))
     blamed = [one for one in lint_devices(LintSource((both,))) if "NCCL_IB_HCA names" in one.message]
     assert len(blamed) == count
+
+
+@pytest.mark.parametrize(
+    ("families", "count"),
+    [(("ipv4", "evpn"), 1), (("ipv6",), 1), ((), 1), (("evpn",), 0)],
+)
+def test_neighbours_that_tell_no_routes_of_hosts_are_no_ways(families: tuple[str, ...], count: int) -> None:
+    both = tuple(
+        ObservedNeighbour(name, at(), number=said(65_000), families=tuple(said(word) for word in families))
+        for name in ("e1", "e2")
+    )
+    router = ObservedRouter("default", at(), width=said(1), neighbours=both)
+    assert len(find(change("leaf-1", routers=(router,)), "routing.one-way")) == count
