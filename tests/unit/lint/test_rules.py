@@ -10,8 +10,11 @@ from tests.unit.lint.faults import FAULTS, count, mark
 from tests.unit.lint.good import GROUP, NIC, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.lint.coverage import list_unjudged
+from weftline.lint.drift import find_usual
 from weftline.lint.pairing import pair_ports
+from weftline.lint.pauses import SHORT_MS
 from weftline.model.observed import ObservedPool, ObservedSetting
+from weftline.model.observed_port import ObservedWatchdog
 from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter, ObservedTunnel
 
 BLAMED = {
@@ -187,3 +190,31 @@ def test_neighbours_that_tell_no_routes_of_hosts_are_no_ways(families: tuple[str
     )
     router = ObservedRouter("default", at(), width=said(1), neighbours=both)
     assert len(find(change("leaf-1", routers=(router,)), "routing.one-way")) == count
+
+
+def test_a_watchdog_that_restores_as_soon_as_it_looks_again_is_in_order() -> None:
+    for detect, restore, many in ((200, 200, 0), (200, 199, 1), (SHORT_MS, 400, 0), (SHORT_MS - 1, 400, 1)):
+        dog = ObservedWatchdog(at(), said(detect), said(restore))
+        assert len(find(change("leaf-1", 0, watchdog=dog), "watchdog.times")) == many
+
+
+def test_a_port_that_is_watched_nowhere_among_others_that_are() -> None:
+    found = find(change("leaf-1", 0, watched=None), "watchdog.other-queues")
+    assert [(one.subject, one.message) for one in found] == [
+        ("leaf-1/e1", "the watchdog watches nothing, and other ports of the device are watched")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "usual"),
+    [
+        ([], None),
+        ([1, 1], None),
+        ([1, 1, 1], 1),
+        ([1, 1, 1, 2, 2], 1),
+        ([1, 1, 1, 2, 2, 2], None),
+        ([1] * 4 + [2] * 3, 1),
+    ],
+)
+def test_what_most_have_is_what_more_than_half_have(values: list[int], usual: int | None) -> None:
+    assert find_usual(values) == usual
