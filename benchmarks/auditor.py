@@ -43,23 +43,58 @@ def run() -> list[Figure]:
 
 
 def measure(technology: str, endpoints: int) -> list[Figure]:
-    """Write the bundle of a fat tree and check it as an auditor does."""
-    from weftline.app.certify import certify
+    """Write the bundle of a fat tree and check it as an auditor does.
 
+    Of the largest RoCE fabrics the tables and certificates are written without the files of switches: these are
+    compared by their digests only, at some 500 MB a second, and rendering them takes many minutes.
+    """
+    is_bare = technology == "roce" and endpoints > SMALL
     with tempfile.TemporaryDirectory() as name:
-        place = Path(name) / "fabric.yaml"
+        place, bundle = Path(name) / "fabric.yaml", Path(name) / "bundle"
         place.write_text(TEXT.format(technology=technology, hosts=endpoints // 8), encoding="utf-8")
-        seconds, certified = time_call(lambda: certify(place, Path(name) / "bundle"))
-        processor, wall, memory = check(Path(name) / "bundle")
-    words = f"{endpoints:,} endpoints, {technology}"
+        seconds, size = time_call(lambda: write_bare(place, bundle) if is_bare else write_whole(place, bundle))
+        processor, wall, memory = check(bundle)
+    words = f"{endpoints:,} endpoints, {technology}{' without device files' if is_bare else ''}"
     return [
         Figure(f"auditor: {words}, processor time", processor, "s", must=MUST_S.get(endpoints)),
         Figure(f"auditor: {words}, wall time", wall, "s"),
         Figure(f"auditor: {words}, peak memory", memory, "GiB"),
-        Figure(f"certificates written: {words}, proofs and files included", seconds, "s"),
-        Figure(f"certificates written: {words}, peak memory", peak_gib(), "GiB"),
-        Figure(f"certificates: {words}, size", certified.size / 2**20, "MiB"),
+        Figure(f"bundle: {words}, proofs included", seconds, "s"),
+        Figure(f"bundle: {words}, peak memory", peak_gib(), "GiB"),
+        Figure(f"bundle: {words}, size", size / 2**20, "MiB"),
     ]
+
+
+def write_whole(place: Path, bundle: Path) -> int:
+    """Write a bundle as the command does; returns its bytes."""
+    from weftline.app.certify import certify
+
+    return certify(place, bundle).size
+
+
+def write_bare(place: Path, bundle: Path) -> int:
+    """Write a bundle without device files; returns its bytes."""
+    from weftline.app.certify import _find_owners, _list_files
+    from weftline.app.pipeline import run_to_routes
+    from weftline.model.artifact import Artifact, ArtifactSet
+    from weftline.model.proof import ProofRules
+    from weftline.prove import deadlock, reach
+    from weftline.prove.tables import read_tables
+    from weftline.render import write
+
+    routed = run_to_routes(place)
+    fabric, routes, rules = routed.built.fabric, routed.routes, ProofRules()
+    tables = read_tables(fabric, routes)
+    distance = reach.measure_distances(tables, rules)
+    proofs = {
+        reach.CLAIM: reach.prove_reach(fabric, routes, tables, distance, rules),
+        deadlock.CLAIM: deadlock.prove_deadlock(fabric, routes, tables, rules),
+    }
+    owners = _find_owners(routed, is_judged=False)
+    files = dict(_list_files(routed, owners, proofs, ArtifactSet("", ())))
+    artifacts = tuple(Artifact(path, content, "", "") for path, content in sorted(files.items()))
+    write(ArtifactSet(routes.digest, artifacts), bundle, forced=False)
+    return sum(len(content) for content in files.values())
 
 
 def check(bundle: Path) -> tuple[float, float, float]:
