@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.auditor.bundles import ROOT, Audited, audit, read_files
+from tests.auditor.bundles import ROOT, Audited, audit, edit, make_bundle, read_files, write_files
 from weftline.app.certify import _list_files, certify
 from weftline.app.pipeline import run_to_proofs
 from weftline.app.render import render
@@ -171,3 +171,73 @@ def test_names_that_are_no_word_are_refused(examples: Path) -> None:
     with pytest.raises(ArtifactError) as error:
         list(_list_files(routed, Owners({}, (), ""), {}, ArtifactSet("", ())))
     assert error.value.code == "artifact.certificate-name"
+
+
+SHARED = """fabric:
+  name: shared
+technology: {technology}
+hosts:
+  count: 8
+  gpus: 2
+  rails: 2
+  rate_gbps: 400
+  extra_endpoints:
+    - name: st
+      ports: 2
+    - name: ufm
+      ports: 1
+topology:
+  kind: rail-optimised
+  tiers: 2
+tenants:
+  - name: red
+    hosts: 1-4
+  - name: blue
+    hosts: 5-8
+shared:
+  - name: storage
+    endpoints: [st]
+claims:
+  required: [reach, deadlock, isolate]
+"""
+
+
+@pytest.mark.parametrize("technology", ["infiniband", "roce"])
+def test_shared_storage_meets_tenants_that_do_not_meet(tmp_path: Path, technology: str) -> None:
+    make_bundle(tmp_path, SHARED.format(technology=technology))
+    found = audit(tmp_path / "bundle")
+    assert found.status == 0, found.words
+    assert "shared where that is declared: service storage" in found.words
+    files = read_files(tmp_path / "bundle")
+    alone = edit(files, "sharing.txt", "service storage\t*", "service storage\tblue")
+    refused = audit(write_files(tmp_path / "alone", alone))
+    assert refused.status == 2
+    assert "(service storage)" in refused.words
+
+
+def test_several_addresses_of_an_endpoint_are_counted(tmp_path: Path) -> None:
+    text = SHARED.format(technology="infiniband").split("tenants:")[0]
+    make_bundle(tmp_path, text + "routing:\n  engine: updown\n  lmc: 1\n")
+    found = audit(tmp_path / "bundle")
+    assert found.status == 0, found.words
+    assert f"Each of {19 * 18 * 2} ordered pairs of an endpoint and an address of another" in found.words
+
+
+def test_lanes_of_a_graph_without_tiers_hold(examples: Path, tmp_path: Path) -> None:
+    certify(examples / "slim-fly-50.yaml", tmp_path / "bundle")
+    found = audit(tmp_path / "bundle")
+    assert found.status == 0, found.words
+    assert "lanes; packets are on that of their destination" in found.words
+
+
+@pytest.mark.parametrize("rank", range(4))
+def test_a_real_circle_has_no_ranks(examples: Path, tmp_path: Path, rank: int) -> None:
+    """Shortest ways around a ring wait in a circle on one lane; whatever ranks somebody writes, one does not grow."""
+    certify(examples / "ring-of-five.yaml", tmp_path / "bundle")
+    files = edit(read_files(tmp_path / "bundle"), "claims.json", '"lanes": 2', '"lanes": 1')
+    head, *lines = files["subnet-1/ranks.txt"].decode().splitlines()
+    ranks = [f"{line.split(' ')[0]} {(at * rank) % 5}" for at, line in enumerate(lines)]
+    forged = {**files, "subnet-1/ranks.txt": "\n".join([head, *ranks, ""]).encode()}
+    found = audit(write_files(tmp_path / "forged", forged))
+    assert found.status == 2
+    assert found.verdict["claims"]["deadlock"].startswith("rejected: deadlock: ")
