@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
 from tests.unit.lint.faults import FAULTS, count, mark
-from tests.unit.lint.good import GROUP, NIC, QUEUES, at, change, change_all, change_nic, find, make_fabric, said
+from tests.unit.lint.good import (
+    CLASSES,
+    GROUP,
+    NIC,
+    QUEUES,
+    at,
+    change,
+    change_all,
+    change_nic,
+    change_queue,
+    find,
+    make_fabric,
+    said,
+)
+from weftline.errors import Place
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.lint.coverage import list_unjudged
 from weftline.lint.drift import find_usual
 from weftline.lint.pairing import pair_ports
 from weftline.lint.pauses import SHORT_MS
-from weftline.model.observed import ObservedPool, ObservedSetting
+from weftline.model.observed import Evidence, ObservedPool, ObservedSetting, ObservedStep
 from weftline.model.observed_port import ObservedWatchdog
 from weftline.model.observed_routing import ObservedNeighbour, ObservedRouter, ObservedTunnel
+from weftline.model.said import Said
 
 BLAMED = {
     "mtu.path": {"host-1", "spine-1", "leaf-1", "leaf-2"},
@@ -218,3 +234,40 @@ def test_a_port_that_is_watched_nowhere_among_others_that_are() -> None:
 )
 def test_what_most_have_is_what_more_than_half_have(values: list[int], usual: int | None) -> None:
     assert find_usual(values) == usual
+
+
+def test_notifications_behind_data_are_blamed_on_the_map_or_on_the_queue() -> None:
+    """Where a queue is strict, the map leads to the wrong one; where none is, the queue is served wrongly."""
+    by_map = change("leaf-1", 0, class_of_dscp=Said({**CLASSES, 48: 0}, Place("map")))
+    (wrong,) = [one for one in find(by_map, "queue.notifications") if one.subject == "leaf-1/e1"]
+    assert wrong.where[0].file == "map"
+    late: Said[Literal["strict", "weighted"]] = Said("weighted", Place("queue"))
+    by_queue = change_queue("leaf-1", 0, 6, schedule=late)
+    (slow,) = [one for one in find(by_queue, "queue.notifications") if one.subject == "leaf-1/e1"]
+    assert slow.where[0].file == "queue"
+
+
+@pytest.mark.parametrize(
+    ("order", "count"),
+    [
+        (("A.1", "B.1"), 1), (("B.1", "A.1"), 0), (("A.1",), 0), (("A.1", "B."), 1), (("B.", "A.1"), 0),
+        (("A.1", "B.2"), 0), (("A.1", "B.1", "A.1", "B.1"), 2), (("B.1", "A.1", "B.1"), 1), (("C.1",), 0),
+    ],
+)  # fmt: skip
+def test_a_row_that_is_set_before_what_it_stands_on(order: tuple[str, ...], count: int) -> None:
+    """A row of A stands on row 1 of B, and a row of C on itself."""
+    needs = {"A": (("B", "1"),), "C": (("C", "1"),)}
+    steps = tuple(
+        ObservedStep(table, row, needs.get(table, ()), Place("patch.json", place))
+        for place, (table, _, row) in enumerate((word.partition(".") for word in order), 1)
+    )
+    assert len(find(change("leaf-1", steps=steps), "change.order")) == count
+
+
+def test_drops_that_did_not_happen_or_lose_nothing_are_no_evidence() -> None:
+    for kind, key, value, many in (
+        ("queue-drops", 3, 0, 0), ("queue-drops", 3, 1, 1), ("group-drops", 3, 1, 1), ("group-drops", 0, 1, 0),
+    ):  # fmt: skip
+        shown = Evidence(kind, "e1", key, value, at())
+        found = lint_devices(LintSource(change("leaf-1", evidence=(shown,))))
+        assert sum(one.rule.startswith("evidence.") for one in found) == many, (kind, key, value)
