@@ -99,7 +99,9 @@ def show_routes(routed: Routed, *, as_json: bool, no_color: bool) -> int:
     keys = ("engine", "guarantee", "switches", "destinations", "entries", "groups", "digest")
     rows = {key: view[key] for key in keys}
     by_lane = routed.routes.destinations_by_lane
-    if len(by_lane) > 1:
+    if routed.routes.steps is not None:
+        rows["lanes"] = f"{len(by_lane)}, by the class of the path and the ports that a packet comes in and leaves by"
+    elif len(by_lane) > 1:
         shares = ", ".join(f"{count:,}" for count in by_lane)
         rows["lanes"] = f"{len(by_lane)}, with {shares} destinations"
     print_rows(make_console(no_color=no_color), rows)
@@ -120,7 +122,7 @@ def show_path(traced: Traced, *, as_json: bool, no_color: bool) -> int:
         table.add_row(str(number), hop.node, *ports, hop.why)
     console = make_console(no_color=no_color)
     print_trimmed(console, table)
-    if traced.routed.routes.lane_count > 1:
+    if traced.routed.routes.lane_count > 1 and traced.routed.routes.steps is None:
         lane, lanes = traced.path.lane, traced.routed.routes.lane_count
         console.print(f"on lane {lane} of 0 to {lanes - 1}, for traffic that takes the service level of its path")
     return EXIT_DONE

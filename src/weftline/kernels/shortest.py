@@ -174,6 +174,44 @@ def grow_tree(
 
 
 @kernel
+def list_nearer(
+    reached: int, queue: I32, hop: I32, link_ptr: I32, link_row: I32, near_ptr: I32, near_link: I32, near_row: I32
+) -> None:
+    """List for each switch of ``queue`` but the first its links that lead nearer, and where: a CSR by place there."""
+    used = 0
+    near_ptr[0] = 0
+    near_ptr[1] = 0
+    for at in range(1, reached):
+        row = queue[at]
+        for link in range(link_ptr[row], link_ptr[row + 1]):
+            if hop[link_row[link]] == hop[row] - 1:
+                near_link[used] = link
+                near_row[used] = link_row[link]
+                used += 1
+        near_ptr[at + 1] = used
+
+
+@kernel
+def grow_lightest(
+    goal: int, reached: int, queue: I32, near_ptr: I32, near_link: I32, near_row: I32, link_ptr: I32, load: I64,
+    cost: I64, choice: U16,
+) -> None:  # fmt: skip
+    """Grow the tree of least load, of equal links the first; O(links that lead nearer)."""
+    cost[queue[0]] = 0
+    for at in range(1, reached):
+        best = near_link[near_ptr[at]]
+        least = cost[near_row[near_ptr[at]]] + load[best]
+        for place in range(near_ptr[at] + 1, near_ptr[at + 1]):
+            weight = cost[near_row[place]] + load[near_link[place]]
+            if weight < least:
+                least = weight
+                best = near_link[place]
+        row = queue[at]
+        choice[row, goal] = best - link_ptr[row]
+        cost[row] = least
+
+
+@kernel
 def grow_trees(
     goal_home: I32,
     turn_ptr: I64,
@@ -209,15 +247,20 @@ def grow_trees(
     first = np.empty(rows + 1, dtype=np.int32)
     second = np.empty(rows + 1, dtype=np.int32)
     weight = np.empty(rows, dtype=np.int64)
-    fresh = FRESH * adapts
+    near_ptr = np.zeros(rows + 1, dtype=np.int32)
+    near_link = np.empty(links, dtype=np.int32)
+    near_row = np.empty(links, dtype=np.int32)
     reached = 0
     last = NIL
     for goal in range(len(goal_home)):
         home = goal_home[goal]
         if home != last:
             reached = measure_hops(home, link_ptr, link_row, hop, queue)
+            list_nearer(reached, queue, hop, link_ptr, link_row, near_ptr, near_link, near_row)
             last = home
-        if adapts == 0 or not grow_tree(
+        if adapts == 0:
+            grow_lightest(goal, reached, queue, near_ptr, near_link, near_row, link_ptr, load, cost, choice)
+        elif not grow_tree(
             goal, reached, queue, hop, sender, turn_ptr, link_ptr, link_row, link_back, load, cost, refused, used,
             order, seen, stack, first, second, choice,
         ):  # fmt: skip
@@ -225,11 +268,11 @@ def grow_trees(
             for at in range(1, reached):
                 row = queue[at]
                 link = pick_link(
-                    row, goal, turn_ptr, link_ptr, link_row, link_back, hop, cost, load, choice, used, fresh, refused
+                    row, goal, turn_ptr, link_ptr, link_row, link_back, hop, cost, load, choice, used, FRESH, refused
                 )
                 choice[row, goal] = link - link_ptr[row]
                 cost[row] = weigh_link(
-                    link, goal, turn_ptr, link_ptr, link_row, link_back, hop, cost, load, choice, used, fresh
+                    link, goal, turn_ptr, link_ptr, link_row, link_back, hop, cost, load, choice, used, FRESH
                 )
         if balances == 1:
             for at in range(reached):

@@ -62,6 +62,8 @@ def name_destination(fabric: Fabric, routes: Routes, destination: int) -> str:
 def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -> tuple[Hop, ...]:
     hops: list[Hop] = []
     came: int | None = None
+    entry = NIL
+    source = int(fabric.switch_row[fabric.port_node[fabric.port_peer[path[0]]]])
     for port in path.tolist():
         node, peer = int(fabric.port_node[port]), int(fabric.port_peer[port])
         offered = 1 if came is None else _count_members(routes, int(fabric.switch_row[node]), destination)
@@ -72,8 +74,14 @@ def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -
             why = f"{step}: the only port of its entry"
         else:
             why = f"{step}: one of {offered} ports of its entry, picked by hash"
+        if (
+            routes.steps is not None
+            and came is not None
+            and fabric.node_kind[fabric.port_node[peer]] == NodeKind.SWITCH
+        ):
+            why += f", on lane {routes.lane_of_hop(source, destination, entry, port)}"
         hops.append(Hop(fabric.node_name[node], came, int(fabric.port_number[port]), offered, why))
-        came = int(fabric.port_number[peer])
+        came, entry = int(fabric.port_number[peer]), peer
     last = int(fabric.port_node[int(fabric.port_peer[path[-1]])])
     hops.append(Hop(fabric.node_name[last], came, None, 0, "is the destination"))
     return tuple(hops)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.fabrics import from_links, make_fabric
 from tests.tables import cut
+from weftline.compile.direct import build_dragonfly
 from weftline.errors import CapabilityError
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
@@ -131,3 +132,13 @@ def test_broken_foreign_tables_end_in_an_error(broken: str) -> None:
         member_port[1] = -1 if broken == "nil" else 0
     changed = replace(routes, group=group, member_ptr=member_ptr, member_port=member_port)
     assert lose(fabric, changed, "host-0001", "host-0002").code in {"capability.no-route", "capability.route-astray"}
+
+
+def test_lanes_that_change_are_told_hop_by_hop() -> None:
+    fabric = build_dragonfly(1, 4, 2, 9)
+    routes = compute_routes(fabric, "dragonfly", to_switches=False)
+    found: set[tuple[str, ...]] = set()
+    for goal in range(1, len(routes.destination_port)):
+        hops = trace_path(fabric, routes, int(fabric.endpoint_port[0]), goal).hops
+        found.add(tuple(hop.why.rpartition("on lane ")[2] for hop in hops if "on lane" in hop.why))
+    assert found == {("0",), ("0", "1"), ("0", "0"), ("0", "0", "1")}
