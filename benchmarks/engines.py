@@ -101,7 +101,7 @@ def time_opensm(topology: Topology, engine: str) -> float:
         try:
             _wait(folder / "ibsim.log", "Network simulator ready")
             lanes = ["-Q"] if engine == "dfsssp" else []
-            command = ["opensm", "-R", engine, "-n", "50", "-f", "opensm.log", "-d", "2", *lanes]
+            command = ["opensm", "-R", engine, "-n", "50", "-f", "opensm.log", "-d", "2", "-D", "0x07", *lanes]
             manager = subprocess.Popen(
                 command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
@@ -127,8 +127,8 @@ def _wait(path: Path, words: str) -> str:
 
 
 def _stamp_of(text: str, words: str) -> float:
-    line = next(line for line in text.splitlines() if words in line)
+    line = next((line for line in text.splitlines() if words in line), "")
     found = STAMP.match(line)
     if found is None:
-        raise SystemExit(f"no stamp in {line}")
+        raise SystemExit(f"OpenSM's log has no line with a stamp and '{words}'")
     return datetime.strptime(f"2000 {found[1]}", "%Y %b %d %H:%M:%S").timestamp() + int(found[2]) / 1e6  # noqa: DTZ007
