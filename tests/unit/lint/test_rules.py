@@ -22,7 +22,7 @@ from tests.unit.lint.good import (
     make_fabric,
     said,
 )
-from weftline.errors import Place
+from weftline.errors import Place, Problem
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.lint.coverage import list_unjudged
 from weftline.lint.drift import find_usual
@@ -271,3 +271,26 @@ def test_drops_that_did_not_happen_or_lose_nothing_are_no_evidence() -> None:
         shown = Evidence(kind, "e1", key, value, at())
         found = lint_devices(LintSource(change("leaf-1", evidence=(shown,))))
         assert sum(one.rule.startswith("evidence.") for one in found) == many, (kind, key, value)
+
+
+def test_a_broken_file_of_which_nothing_is_read_is_an_error_and_one_that_is_read_a_warning() -> None:
+    fault = Problem("artifact.not-json", "it ends in the middle", where=Place("x.json", 3))
+    for covers, severity in ((frozenset[str](), "critical"), (frozenset({"ports"}), "warning")):
+        (found,) = [
+            one for one in find(change("leaf-1", problems=(fault,), covers=covers), "files.faulty")
+            if one.subject == "leaf-1"
+        ]  # fmt: skip
+        assert found.severity == severity
+
+
+def test_eight_tables_that_nobody_reads_are_named_and_the_others_counted() -> None:
+    for many, end in ((8, "t7 (1)"), (9, "t7 (1) and 1 more")):
+        unread = tuple((f"t{place}", 1) for place in range(many))
+        (found,) = find(change("leaf-1", unread=unread), "files.not-judged")
+        assert found.message.endswith(end)
+
+
+def test_pauses_that_did_not_come_or_are_lossless_are_no_strays() -> None:
+    for key, value, many in ((4, 5, 1), (4, 0, 0), (3, 5, 0), (-1, 5, 0)):
+        shown = Evidence("pause-received", "e1", key, value, at())
+        assert len(find(change("leaf-1", evidence=(shown,)), "evidence.stray-pauses")) == many
