@@ -18,6 +18,7 @@ from weftline.kernels.outage import (
     leads_down,
     list_ways,
     mark_outage,
+    mend_ways,
     stay_together,
 )
 
@@ -101,6 +102,14 @@ def test_hops_match_the_twin_and_are_kept_where_the_kernel_says_so(case: Case, d
             cut.dead, TOKEN, cut.edge_ptr, cut.edge_row, cut.edge_from, cut.edge_stamp, cut.order, whole, whole_falls
         )
         assert not kept or same  # it may search again in vain, and never trusts what changed
+        mended, mended_falls = np.empty_like(whole), np.empty_like(whole_falls)
+        if mend_ways(
+            cut.dead, TOKEN, cut.edge_ptr, cut.edge_row, cut.edge_from, cut.edge_stamp, cut.order, whole, whole_falls,
+            mended, mended_falls,
+        ):  # fmt: skip
+            assert [(hop[row], falls[row]) for row in linked] == [(mended[row], mended_falls[row]) for row in linked]
+        else:
+            assert not kept
         for row, other in cut.edges:
             way = leads_down(row, other, cut.order, whole, whole_falls)
             assert way == (

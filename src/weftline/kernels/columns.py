@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weftline.kernels._jit import kernel
 from weftline.kernels.column import I32, I64, NIL, U8, U16
-from weftline.kernels.outage import NO_HOP, climb_rest, is_joined, keep_ways, leads_down
+from weftline.kernels.outage import NO_HOP, climb_rest, is_joined, keep_ways, leads_down, mend_ways
 
 APART = -1
 """The order of the whole fabric leaves a pair without a way."""
@@ -187,9 +187,23 @@ def refill(
         last = int(component_ptr[part + 1])
         mine = new_hop[fresh]
         mine_falls = new_falls[fresh]
-        climb_rest(
-            int(home[at]), first, last, token, sequence, order, edge_ptr, edge_row, edge_stamp, mine, mine_falls, queue
-        )
+        if not mend_ways(
+            dead_edge, token, edge_ptr, edge_row, edge_from, edge_stamp, order, hop[at], falls[at], mine, mine_falls
+        ):
+            climb_rest(
+                int(home[at]),
+                first,
+                last,
+                token,
+                sequence,
+                order,
+                edge_ptr,
+                edge_row,
+                edge_stamp,
+                mine,
+                mine_falls,
+                queue,
+            )
         new_of[at] = fresh
         fresh += 1
         for place in range(first, last):

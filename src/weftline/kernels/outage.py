@@ -155,6 +155,67 @@ def keep_ways(
 
 
 @kernel
+def mend_ways(
+    dead_edge: I32,
+    token: int,
+    edge_ptr: I32,
+    edge_row: I32,
+    edge_from: I32,
+    edge_stamp: I32,
+    order: I32,
+    hop: U8,
+    falls: U8,
+    new_hop: U8,
+    new_falls: U8,
+) -> bool:
+    """Find the hops to one home without the lost edges where only switches at the bottom change theirs.
+
+    Nobody goes up through a switch without lower neighbours, so that its hops concern itself alone. False where others
+    lose theirs: then ``climb_rest`` has to find all. Switches without any link keep what they had.
+    """
+    new_hop[:] = hop
+    new_falls[:] = falls
+    for at in range(len(dead_edge)):
+        edge = dead_edge[at]
+        low = edge_from[edge]
+        high = edge_row[edge]
+        if order[high] > order[low]:
+            continue
+        if falls[low] == 1:
+            if hop[high] != hop[low] + 1:
+                continue
+            linked = False
+            found = False
+            for other in range(edge_ptr[high], edge_ptr[high + 1]):
+                if edge_stamp[other] == token:
+                    continue
+                linked = True
+                step = edge_row[other]
+                if order[step] > order[high] and falls[step] == 1 and hop[step] == hop[low]:
+                    found = True
+                    break
+            if linked and not found:
+                return False
+            continue
+        if hop[low] == NO_HOP or hop[high] == NO_HOP or hop[low] != hop[high] + 1:
+            continue
+        best = 250
+        is_bottom = True
+        for other in range(edge_ptr[low], edge_ptr[low + 1]):
+            if edge_stamp[other] == token:
+                continue
+            step = edge_row[other]
+            if order[step] > order[low]:
+                is_bottom = False
+            elif hop[step] < best:
+                best = int(hop[step])
+        if not is_bottom and best != hop[high]:
+            return False
+        new_hop[low] = best + 1 if best < 250 else NO_HOP
+    return True
+
+
+@kernel
 def climb_rest(
     home: int,
     first: int,
