@@ -54,8 +54,11 @@ def view_resolved(built: Built) -> dict[str, object]:
 def _tell_engine(built: Built) -> str:
     """Name the engine that ``auto`` tries first; one for trees is passed over where the kind is none."""
     design = built.checked.technology.design
+    kind = built.checked.design.spec.topology.kind
+    if design.shaped.get(kind):
+        return design.shaped[kind][0]
     others = [engine for engine in design.engines if engine != FOR_TREES]
-    return others[0] if built.checked.design.spec.topology.kind in DIRECT and others else design.engine
+    return others[0] if kind in DIRECT and others else design.engine
 
 
 def _tell_part(built: Built, tier: str, count: int) -> str:
