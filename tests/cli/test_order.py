@@ -115,7 +115,7 @@ def test_what_cannot_be_ordered_is_said(tmp_path: Path) -> None:
     fail(run("order", place, place, "--engine", "updown"), 64, "usage.order")
     fail(run("order", HALL / "ibnetdiscover.txt", "--engine", "updown"), 1, "artifact.no-tables")
     fail(run("order", HALL / "dump_fts.txt", "--engine", "updown"), 1, "artifact.no-tables")
-    fail(run("order", place, "--engine", "ecmp"), 1, "capability.engine-not-held")
+    fail(run("order", place, "--engine", "fastest"), 1, "capability.engine-not-held")
     roce = write(tmp_path / "roce", technology="roce")
     roce.write_text(roce.read_text(encoding="utf-8").replace("{engine: updown, roots: [leaf-001]}", "{}"))
     fail(run("order", roce, "--engine", "ecmp", "--out", tmp_path / "out"), 1, "capability.no-tables")
