@@ -36,7 +36,10 @@ class _Device:
     ports: dict[str, ObservedPort] = field(default_factory=dict[str, ObservedPort])
     vrfs: dict[str, ObservedVrf] = field(default_factory=dict[str, ObservedVrf])
     routers: list[ObservedRouter] = field(default_factory=list[ObservedRouter])
-    lists: dict[str, ObservedFilter] = field(default_factory=dict[str, ObservedFilter])
+    lists: dict[str, tuple[Place, list[ObservedRule]]] = field(
+        default_factory=dict[str, tuple[Place, list[ObservedRule]]]
+    )
+    """Lists of prefixes by name, each with its first line."""
     groups: Said[bool] | None = None
     unread: dict[str, int] = field(default_factory=dict[str, int])
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -162,15 +165,15 @@ def _read_prefix(device: _Device, line: ConfigLine, where: Place) -> None:
     """Keep a list of prefixes as a filter that is bound to no port: it sifts routes, not packets."""
     name = f"prefix-list {line.words[2]}"
     rest = list(line.words[3:])
-    old = device.lists.get(name) or ObservedFilter(name, where, otherwise=Said("deny", where))
-    order = len(old.rules) + 1
+    known = device.lists.get(name, (where, list[ObservedRule]()))
+    order = len(known[1]) + 1
     if rest[:1] == ["seq"] and len(rest) > 2:
         order, rest = read_number(rest[1], 1, 4_294_967_295) or order, rest[2:]
     if rest[0] not in {"permit", "deny"} or len(rest) < 2:
         return
     action = "permit" if rest[0] == "permit" else "deny"
-    rule = ObservedRule(where, order, action, source=" ".join(rest[1:]))
-    device.lists[name] = replace(old, rules=(*old.rules, rule))
+    known[1].append(ObservedRule(where, order, action, source=" ".join(rest[1:])))
+    device.lists[name] = known
 
 
 def _finish(device: _Device) -> ObservedDevice:
@@ -183,7 +186,10 @@ def _finish(device: _Device) -> ObservedDevice:
         ports=tuple(device.ports.values()),
         vrfs=tuple(device.vrfs.values()),
         routers=tuple(_add_automatic(device, router) for router in device.routers),
-        filters=tuple(device.lists.values()),
+        filters=tuple(
+            ObservedFilter(name, where, rules=tuple(rules), otherwise=Said("deny", where))
+            for name, (where, rules) in device.lists.items()
+        ),
         uses_kernel_groups=device.groups,
         unread=tuple(sorted(device.unread.items())),
         covers=COVERS,
