@@ -21,7 +21,8 @@ def read_back(intent: DeviceIntent) -> ObservedDevice:
     assert vendor.recognise is not None
     files = [(artifact.path, artifact.content) for artifact in vendor.render((intent,))]
     # The patch beside it is a change, not a configuration.
-    taken = [(name, content) for name, content in files if vendor.recognise(name, content[:65_536])]
+    forms = [vendor.recognise(name, content[:65_536]) for name, content in files]
+    taken = [file for file, form in zip(files, forms, strict=True) if form and form != vendor.change_form]
     assert [name.rpartition("/")[2] for name, _ in taken] == ["config_db.json"]
     (device,) = vendor.configured(taken)
     return device

@@ -18,9 +18,9 @@ from weftline.route import trace_path
 
 FABRICS = 50
 EXAMPLES = ("hall-2", "lab-8", "rail-only", "sovereign-512", "superpod-1su", "two-tenants")
-TOO_LARGE = ("superpod-64su",)
-"""Its 268 million pairs are more than ibdmchk can walk."""
-LANED = ("ring-of-five",)
+TOO_LARGE = ("jupiter-like", "leonardo-like", "superpod-64su")
+"""Their 180 to 645 million pairs are more than ibdmchk can walk."""
+LANED = ("ring-of-five", "slim-fly-50")
 """Free of loops by its lanes; ibdmchk is given no service levels here and sees one lane: tests/lab/test_lanes.py."""
 RULES = ProofRules(required=("reach", "deadlock"), max_hops=64, all_shifts_up_to=1, sample_shifts=1)
 SAMPLED = 3

@@ -39,7 +39,9 @@ class Bench:
         rows, ports = ways.graph.switch_count, fabric.port_count
         self.flows: Flows = list_flows(plan)
         # columns stand together in memory, since states change and walk columns; rows are searched in the original
-        self.table: GroupTable = np.array(plan.routes.group, order="F") if not ways.is_set else plan.routes.group
+        self.table: GroupTable = plan.routes.group
+        if not ways.is_set:
+            self.table = self.table.copy(order="F")
         self.token = 0
         self.port_stamp: I32 = np.zeros(ports, dtype=np.int32)
         self.edge_stamp: I32 = np.zeros(max(1, len(ways.graph.edge_row)), dtype=np.int32)

@@ -6,12 +6,14 @@ import gc
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from weftline.app.bulk import beside, without_collector
 
 TWO = {0, 1}
+OTHERS: set[int] = set()
 
 
 def have(processors: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,13 +31,21 @@ def two(monkeypatch: pytest.MonkeyPatch) -> None:
     have(TWO, monkeypatch)
 
 
+def list_children() -> set[int]:
+    """List our processes, dead ones that nobody waited for too."""
+    return {int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()}
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """What other tests left is not ours."""
+    OTHERS.clear()
+    OTHERS.update(list_children())
+
+
 def has_no_copy() -> bool:
-    """Whether no process of ours is left, dead or alive."""
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
+    """Whether no process of these tests is left, dead or alive."""
+    return list_children() <= OTHERS
 
 
 def test_the_collector_rests_and_comes_back() -> None:
