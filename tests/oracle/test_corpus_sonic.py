@@ -63,8 +63,8 @@ qos-mellanox4700-o28-t1-smartswitch_dyn nested 8 273 32 96 224 3 dangling:note:5
 qos-no-config nested 8 296 0 0 0 0
 qos-nokia-ixr7250e-36x100g nested 8 332 18 0 0 0
 qos-nokia-ixr7250e-36x400g nested 8 260 18 0 0 0
-== sonic-buildimage/yang/src__sonic-yang-models__tests__files__
-sample_config_db nested 51 214 51 2 5 5 dangling:warning:3 said-twice:warning:4 unexpected:error:3 unknown-table:warning:1
+== sonic-buildimage/yang/src__sonic-yang-models__tests__files__sample_
+config_db nested 51 214 51 2 5 5 dangling:warning:3 said-twice:warning:4 unexpected:error:3 unknown-table:warning:1
 == sonic-mgmt/configlet/
 ansible__vars__configlet__t1-64-lag-clet__clet-add-qos-new-dbfmt configlets 13 24 25 1 7 0 dangling:note:17
 ansible__vars__configlet__t1-64-lag-clet__clet-add configlets 13 24 25 1 7 0 dangling:note:17
