@@ -43,24 +43,55 @@ GAPS = {
 """What is known not to be found, and why."""
 
 
-@pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files as the command renders them; the tests put back what they change."""
-    folder = tmp_path_factory.mktemp("seeded")
+def render_files(folder: Path, text: str) -> Path:
+    """Render a declaration by the command."""
     spec = folder / "fabric.yaml"
-    spec.write_text(FABRIC, encoding="utf-8")
+    spec.write_text(text, encoding="utf-8")
     assert run("render", spec, "--out", folder / "out").status == 0
     place = folder / "out" / "artifacts"
     (place / "manifest.json").unlink()
     return place
 
 
-@pytest.fixture(scope="module")
-def sound(rendered: Path) -> dict[str, Any]:
-    """What lint says of the files as they were rendered."""
+def lint_sound(rendered: Path) -> dict[str, Any]:
+    """Lint the files as they were rendered."""
     ran = run("lint", rendered, "--json")
     assert ran.status == 0
     return hold(ran.document, "lint")
+
+
+def lint_with(rendered: Path, fault: Fault) -> tuple[int, dict[str, Any]]:
+    """Lint the files with one fault in them."""
+    file = rendered / fault.place
+    good = file.read_text(encoding="utf-8")
+    try:
+        file.write_text(fault.change(good), encoding="utf-8")
+        ran = run("lint", rendered, "--json")
+    finally:
+        file.write_text(good, encoding="utf-8")
+    return ran.status, ran.document
+
+
+def hold_fault(fault: Fault, rendered: Path, sound: dict[str, Any]) -> None:
+    """Hold what lint says of one fault against what it must say."""
+    status, document = lint_with(rendered, fault)
+    new = list(list_new(sound, document))
+    assert any(names(finding, fault) for finding in new), new
+    errors = any(finding["severity"] == "error" for finding in new)
+    assert status == (2 if errors else 0)
+    assert errors or fault.severity != "error"
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files as the command renders them; the tests put back what they change."""
+    return render_files(tmp_path_factory.mktemp("seeded"), FABRIC)
+
+
+@pytest.fixture(scope="module")
+def sound(rendered: Path) -> dict[str, Any]:
+    """What lint says of the files as they were rendered."""
+    return lint_sound(rendered)
 
 
 def test_the_fabric_as_rendered_has_no_fault(sound: dict[str, Any]) -> None:
@@ -85,18 +116,7 @@ def names(finding: dict[str, Any], fault: Fault) -> bool:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.device}: {fault.name}")
 def test_a_fault_is_found_where_it_is(fault: Fault, rendered: Path, sound: dict[str, Any]) -> None:
-    file = rendered / fault.place
-    good = file.read_text(encoding="utf-8")
-    try:
-        file.write_text(fault.change(good), encoding="utf-8")
-        ran = run("lint", rendered, "--json")
-    finally:
-        file.write_text(good, encoding="utf-8")
-    new = list(list_new(sound, ran.document))
-    assert any(names(finding, fault) for finding in new), new
-    errors = any(finding["severity"] == "error" for finding in new)
-    assert ran.status == (2 if errors else 0)
-    assert errors or fault.severity != "error"
+    hold_fault(fault, rendered, sound)
 
 
 def test_every_table_and_both_ends_are_tried() -> None:
@@ -122,17 +142,11 @@ def test_a_rule_that_is_taken_away_is_missed(
 ) -> None:
     """So that a fault counts as found by its own rule, and not by another one of the same name or place."""
     fault = next(fault for fault in FAULTS if fault.rule == key)
-    file = rendered / fault.place
-    good = file.read_text(encoding="utf-8")
     left = tuple(rule for rule in RULES if rule.key != key)
 
     def lint_with_the_others(source: LintSource) -> tuple[Finding, ...]:
         return lint_devices(source, left)
 
     monkeypatch.setattr(app, "lint_devices", lint_with_the_others)
-    try:
-        file.write_text(fault.change(good), encoding="utf-8")
-        found = run("lint", rendered, "--json").document
-    finally:
-        file.write_text(good, encoding="utf-8")
+    _, found = lint_with(rendered, fault)
     assert not any(names(finding, fault) for finding in list_new(sound, found))

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import hold, run
 from tests.oracle.seeded_tenants import TENANTS
 from tests.oracle.seeding import Fault
-from tests.oracle.test_seeded_faults import FABRIC, list_new, names
+from tests.oracle.test_seeded_faults import FABRIC, hold_fault, lint_sound, lint_with, list_new, names, render_files
 from weftline.app import lint as app
 from weftline.lint import RULES, LintSource, lint_devices
 from weftline.model.finding import Finding
@@ -27,21 +26,13 @@ GAPS = {
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files as the command renders them; the tests put back what they change."""
-    folder = tmp_path_factory.mktemp("seeded-tenants")
-    spec = folder / "fabric.yaml"
-    spec.write_text(FABRIC + OWNERS, encoding="utf-8")
-    assert run("render", spec, "--out", folder / "out").status == 0
-    place = folder / "out" / "artifacts"
-    (place / "manifest.json").unlink()
-    return place
+    return render_files(tmp_path_factory.mktemp("seeded-tenants"), FABRIC + OWNERS)
 
 
 @pytest.fixture(scope="module")
 def sound(rendered: Path) -> dict[str, Any]:
     """What lint says of the files as they were rendered."""
-    ran = run("lint", rendered, "--json")
-    assert ran.status == 0
-    return hold(ran.document, "lint")
+    return lint_sound(rendered)
 
 
 def test_the_fabric_as_rendered_has_no_fault(sound: dict[str, Any]) -> None:
@@ -49,26 +40,9 @@ def test_the_fabric_as_rendered_has_no_fault(sound: dict[str, Any]) -> None:
     assert not any(finding["rule"].startswith("tenancy.") for finding in sound["findings"])
 
 
-def lint_with(rendered: Path, fault: Fault) -> tuple[int, dict[str, Any]]:
-    """Lint the files with one fault in them."""
-    file = rendered / fault.place
-    good = file.read_text(encoding="utf-8")
-    try:
-        file.write_text(fault.change(good), encoding="utf-8")
-        ran = run("lint", rendered, "--json")
-    finally:
-        file.write_text(good, encoding="utf-8")
-    return ran.status, ran.document
-
-
 @pytest.mark.parametrize("fault", TENANTS, ids=lambda fault: f"{fault.file}: {fault.name}")
 def test_a_fault_is_found_where_it_is(fault: Fault, rendered: Path, sound: dict[str, Any]) -> None:
-    status, document = lint_with(rendered, fault)
-    new = list(list_new(sound, document))
-    assert any(names(finding, fault) for finding in new), new
-    errors = any(finding["severity"] == "error" for finding in new)
-    assert status == (2 if errors else 0)
-    assert errors or fault.severity != "error"
+    hold_fault(fault, rendered, sound)
 
 
 def test_every_rule_of_tenancy_and_every_table_is_tried() -> None:
