@@ -101,6 +101,30 @@ def stay_together(
 
 
 @kernel
+def falls_on(
+    high: int,
+    wanted: int,
+    token: int,
+    edge_ptr: I32,
+    edge_row: I32,
+    edge_stamp: I32,
+    order: I32,
+    hop: U8,
+    falls: U8,
+) -> bool:
+    """Say whether a switch still falls over a neighbour ``wanted`` hops from home; one without any link loses none."""
+    linked = False
+    for other in range(edge_ptr[high], edge_ptr[high + 1]):
+        if edge_stamp[other] == token:
+            continue
+        linked = True
+        step = edge_row[other]
+        if order[step] > order[high] and falls[step] == 1 and hop[step] == wanted:
+            return True
+    return not linked
+
+
+@kernel
 def keep_ways(
     dead_edge: I32,
     token: int,
@@ -124,18 +148,10 @@ def keep_ways(
         if order[high] > order[low]:
             continue
         if falls[low] == 1:
-            if hop[high] != hop[low] + 1:
-                continue
-            found = False
-            linked = False
-            for other in range(edge_ptr[high], edge_ptr[high + 1]):
-                if edge_stamp[other] == token:
-                    continue
-                linked = True
-                step = edge_row[other]
-                if order[step] > order[high] and falls[step] == 1 and hop[step] == hop[low]:
-                    found = True
-                    break
+            if hop[high] == hop[low] + 1 and not falls_on(
+                int(high), int(hop[low]), token, edge_ptr, edge_row, edge_stamp, order, hop, falls
+            ):
+                return False
         else:
             if hop[low] == NO_HOP or hop[high] == NO_HOP or hop[low] != hop[high] + 1:
                 continue
@@ -149,8 +165,8 @@ def keep_ways(
                 if order[step] < order[low] and hop[step] == hop[high]:
                     found = True
                     break
-        if linked and not found:
-            return False
+            if linked and not found:
+                return False
     return True
 
 
@@ -182,19 +198,9 @@ def mend_ways(
         if order[high] > order[low]:
             continue
         if falls[low] == 1:
-            if hop[high] != hop[low] + 1:
-                continue
-            linked = False
-            found = False
-            for other in range(edge_ptr[high], edge_ptr[high + 1]):
-                if edge_stamp[other] == token:
-                    continue
-                linked = True
-                step = edge_row[other]
-                if order[step] > order[high] and falls[step] == 1 and hop[step] == hop[low]:
-                    found = True
-                    break
-            if linked and not found:
+            if hop[high] == hop[low] + 1 and not falls_on(
+                int(high), int(hop[low]), token, edge_ptr, edge_row, edge_stamp, order, hop, falls
+            ):
                 return False
             continue
         if hop[low] == NO_HOP or hop[high] == NO_HOP or hop[low] != hop[high] + 1:

@@ -13,6 +13,24 @@ FAR = 255
 
 
 @kernel
+def list_strands(lead: I32, leading: int, link_ptr: I32, link_group: I32, good: I32) -> int:
+    """List in ``good`` the links of ``lead[:leading]``, across neighbours first; returns how many there are."""
+    chosen = np.int64(0)
+    strand = 0
+    more = True
+    while more:
+        more = False
+        for one in range(leading):
+            link = link_ptr[lead[one]] + strand
+            if link < link_ptr[lead[one] + 1]:
+                more = True
+                good[chosen] = link_group[link]
+                chosen += 1
+        strand += 1
+    return int(chosen)
+
+
+@kernel
 def mark_touched(group: U8 | U16, lost_row: I32, lost_group: I32, home: I32, component: I32) -> U8:
     """Mark the destinations whose column leads over a lost group in the component of their home; O(lost * D)."""
     touched = np.zeros(group.shape[1], dtype=np.uint8)
@@ -92,18 +110,7 @@ def repair_columns(
                         if leads_on(row, edge_row[edge], order, hop, falls):
                             lead[leading] = edge
                             leading += 1
-                    chosen = np.int64(0)
-                    strand = 0
-                    more = True
-                    while more:
-                        more = False
-                        for one in range(leading):
-                            link = link_ptr[lead[one]] + strand
-                            if link < link_ptr[lead[one] + 1]:
-                                more = True
-                                good[chosen] = link_group[link]
-                                chosen += 1
-                        strand += 1
+                    chosen = list_strands(lead, leading, link_ptr, link_group, good)
                 digit = int(ordinal[goal[index]] // divisor[row])
                 group[row, goal[index]] = good[(digit + digit // int(slots[row])) % int(chosen)]
     return int(failed)
@@ -250,18 +257,7 @@ def refill_entries(
             if leads_nearer(here, int(edge_row[edge]), order, hops[at], fallen[at]):
                 lead[leading] = edge
                 leading += 1
-        chosen = np.int64(0)
-        strand = 0
-        more = True
-        while more:
-            more = False
-            for one in range(leading):
-                link = link_ptr[lead[one]] + strand
-                if link < link_ptr[lead[one] + 1]:
-                    more = True
-                    good[chosen] = link_group[link]
-                    chosen += 1
-            strand += 1
+        chosen = list_strands(lead, leading, link_ptr, link_group, good)
         if chosen == 0:
             group[here, goal[index]] = none
             continue
