@@ -52,6 +52,8 @@ class Routes:
     """None: all packets hold lane 0."""
     destination_path: I32 | None = None
     """Per destination which of its port's addresses it is, counted from the base; None where all are the base."""
+    member_weight: I32 | None = None
+    """Per member its part of what its group carries, 1 or more; None where all members of a group count alike."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
@@ -60,6 +62,21 @@ class Routes:
         )
         if self.destination_path is not None:
             freeze(self.destination_path)
+        if self.member_weight is not None:
+            freeze(self.member_weight)
+
+    @cached_property
+    def shares(self) -> tuple[I32, I32]:
+        """The groups with each member as often as its weight says, as switches hold them: pointers and members.
+
+        The pointers are those of a CSR like ``member_ptr``; the members are places in ``member_port``. Whoever splits
+        what a group carries reads this; whoever asks where packets may go reads the members.
+        """
+        members = np.arange(len(self.member_port), dtype=np.int32)
+        if self.member_weight is None:
+            return self.member_ptr, members
+        ends = np.concatenate(([0], np.cumsum(self.member_weight)))
+        return ends[self.member_ptr].astype(np.int32), np.repeat(members, self.member_weight)
 
     @cached_property
     def path(self) -> I32:
@@ -126,4 +143,6 @@ class Routes:
             parts += [] if self.steps.more is None else ["more", self.steps.more]
         if self.destination_path is not None:
             parts += ["paths", self.destination_path]
+        if self.member_weight is not None:
+            parts += ["weights", self.member_weight]
         return digest_parts(parts)
