@@ -13,6 +13,7 @@ from tests.fabrics import make_fabric
 from tests.properties.test_repair import draw_lost
 from tests.properties.test_routes import SHAPES, graphs
 from tests.traffics import make_traffic
+from tests.unit.route.walks import reorder_switches
 from weftline.kernels.column import I32
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules, Verdict
@@ -62,6 +63,25 @@ def test_a_state_by_its_parts_is_the_state_from_scratch(fabric: Fabric, engine: 
         if part is None:
             continue
         check_same(part, whole)
+        if seen:
+            assert np.array_equal(seen[0], degrade(plan, lost)[1].group)
+
+
+@settings(max_examples=20, deadline=None)
+@given(trees, st.sampled_from(("fat-tree", "updown")), st.data())
+def test_a_state_is_judged_by_its_parts_in_any_order_of_nodes(fabric: Fabric, engine: str, data: st.DataObject) -> None:
+    switches = len(fabric.switch_node)
+    moved = reorder_switches(fabric, data.draw(st.permutations(range(switches))))
+    plan = make_plan(moved, engine, [None])
+    ways = find_ways(plan)
+    assert ways is not None
+    bench = Bench(plan, ways)
+    for _ in range(3):
+        lost = draw_ports(data, moved)
+        seen: list[GroupTable] = []
+        part = bench.judge_parts(lost, seen)
+        if part is not None:
+            check_same(part, judge_whole(plan, lost))
         if seen:
             assert np.array_equal(seen[0], degrade(plan, lost)[1].group)
 

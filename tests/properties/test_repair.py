@@ -16,7 +16,7 @@ from tests.fabrics import from_links, make_fabric
 from tests.kernels.reference.updown import next_rows
 from tests.properties.test_routes import SHAPES, check_law, graphs
 from tests.tables import cut
-from tests.unit.route.walks import switch_links
+from tests.unit.route.walks import named_tables, reorder_nodes, switch_links
 from weftline.enact import order_tables
 from weftline.errors import CapabilityError
 from weftline.kernels.column import I32, NIL
@@ -105,6 +105,23 @@ def test_quick_repair_is_the_same_and_names_what_it_changed(fabric: Fabric, data
         cells = set(zip(other.changed_row.tolist(), other.changed_goal.tolist(), strict=True))
         differing = zip(*np.nonzero(other.routes.group != slow.routes.group), strict=True)
         assert {(int(row), int(goal)) for row, goal in differing} <= cells
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.one_of(graphs(), trees), st.data())
+def test_the_order_of_nodes_changes_no_repair(fabric: Fabric, data: st.DataObject) -> None:
+    """The same names have the same tables, in whatever order nodes stand, also where many repairs are to come."""
+    moved = reorder_nodes(fabric, data.draw(st.permutations(range(fabric.node_count))))
+    one, other = stand(fabric), stand(moved)
+    if data.draw(st.booleans()):
+        one, other = replace(one, is_quick=True), replace(other, is_quick=True)
+    port = {moved.port_name(at): at for at in range(moved.port_count)}
+    for _ in range(2):
+        lost, wrong = draw_lost(data, fabric), draw_lost(data, fabric, 1)
+        there = [np.array([port[fabric.port_name(at)] for at in some], dtype=np.int32) for some in (lost, wrong)]
+        first, again = repair_routes(one, lost, wrong), repair_routes(other, *there)
+        assert first.is_anew == again.is_anew
+        assert named_tables(moved, again.routes) == named_tables(fabric, first.routes)
 
 
 def entry_port(standing: Standing, table: Any, row: int, goal: int) -> int:

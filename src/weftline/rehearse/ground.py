@@ -11,6 +11,7 @@ from weftline.kernels.columns import count_strays
 from weftline.kernels.outage import count_odd_sets, list_ways
 from weftline.rehearse.crews import Crews, list_sends
 from weftline.rehearse.whole import Plan
+from weftline.route.canonical import arrange_edges
 from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, read_destinations, read_graph
 from weftline.route.names import find_roots
 from weftline.route.order import Order, order_switches
@@ -94,7 +95,9 @@ def find_ways(plan: Plan) -> Ways | None:
     fabric, routes = plan.fabric, plan.routes
     if routes.lanes is not None or not len(fabric.switch_node):
         return None
-    graph = read_graph(fabric) if plan.standing is None else read_graph(plan.standing.fabric)
+    graph = read_graph(fabric)
+    if plan.standing is not None:
+        graph = arrange_edges(read_graph(plan.standing.fabric), plan.standing.place)
     placed, goals = _place(plan, graph)
     home, home_of = _list_homes(goals)
     there = np.flatnonzero(home_of != NIL)

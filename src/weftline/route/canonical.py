@@ -85,6 +85,20 @@ def fill_in_order(
     return put_back(fabric, canon, fill(moved, read_graph(moved), here, find_rows(fabric, canon, roots)), (goals, here))
 
 
+def arrange_edges(graph: SwitchGraph, place: I32 | None) -> SwitchGraph:
+    """Order the edges of each row by the ``place`` of the row at the other end; None: they stand as they should."""
+    if place is None:
+        return graph
+    row = np.repeat(np.arange(graph.switch_count), np.diff(graph.edge_ptr))
+    edges = np.lexsort((place[graph.edge_row], row))
+    return replace(
+        graph,
+        edge_row=graph.edge_row[edges],
+        link_ptr=np.concatenate(([0], np.cumsum(np.diff(graph.link_ptr)[edges]))).astype(np.int32),
+        link_port=graph.link_port[_slices(graph.link_ptr, edges)],
+    )
+
+
 def find_rows(fabric: Fabric, canon: Canon, rows: I32) -> I32:
     """Find switch rows of the fabric as given among the rows here."""
     here = np.empty(fabric.node_count, dtype=np.int64)

@@ -12,7 +12,7 @@ from weftline.kernels.column import I32, NIL, U8
 from weftline.kernels.repair import mark_touched, repair_columns
 from weftline.model.fabric import Fabric
 from weftline.model.routes import GroupTable, Routes, no_route
-from weftline.route.canonical import fill_in_order, find_rows, match_goals, put_in_order
+from weftline.route.canonical import arrange_edges, fill_in_order, find_rows, match_goals, put_in_order
 from weftline.route.graph import (
     Destinations,
     PortGroups,
@@ -46,6 +46,8 @@ class Standing:
     groups: PortGroups
     placed: Order
     roots: I32
+    place: I32 | None
+    """Place of each switch row in the canonical order, by which ties are broken; None where rows stand in it."""
     is_quick: bool = False
     """Whether many repairs are to come, so that ways are measured once (`ways`), at the cost of a few of them."""
 
@@ -94,27 +96,31 @@ def prepare_repair(fabric: Fabric, routes: Routes, roots: tuple[str, ...] = (), 
         )
     goals = read_destinations(fabric, to_switches=bool(np.any(routes.destination_port == NIL)), paths=routes.paths)
     rows = find_roots(fabric, roots)
-    return Standing(fabric, routes, goals, groups, _place_switches(fabric, goals, rows), rows, is_quick)
+    return Standing(fabric, routes, goals, groups, *_place_switches(fabric, goals, rows), is_quick)
 
 
-def _place_switches(fabric: Fabric, goals: Destinations, roots: I32) -> Order:
-    """Place switches as the engines did, who see them in the canonical order of nodes."""
-    canon = put_in_order(fabric)
+def _place_switches(fabric: Fabric, goals: Destinations, roots: I32) -> tuple[Order, I32, I32 | None]:
+    """Place switches as the engines did, who see them in the canonical order of nodes; returns also the roots."""
+    graph, canon = read_graph(fabric), put_in_order(fabric)
     if canon is None:
-        return order_switches(read_graph(fabric), goals, roots)
+        return order_switches(graph, goals, roots), roots, None
     moved = canon.fabric
     here = read_destinations(moved, to_switches=bool(np.any(goals.port == NIL)), paths=goals.paths)
     placed = order_switches(read_graph(moved), here, find_rows(fabric, canon, roots))
     place = find_rows(fabric, canon, np.arange(len(fabric.switch_node), dtype=np.int32))
-    return replace(
+    order = placed.order[place]
+    placed = replace(
         placed,
-        order=placed.order[place],
-        sequence=np.argsort(place)[placed.sequence].astype(np.int32),
+        order=order,
+        # components are numbered by their first row, so they come in another order here
+        sequence=np.lexsort((order, graph.component)).astype(np.int32),
+        component_ptr=count_to_ptr(graph.component, len(placed.component_ptr) - 1),
         divisor=placed.divisor[place],
         slots=placed.slots[place],
         edge_slot=np.zeros(0, dtype=np.int32),
         ordinal=placed.ordinal[match_goals(canon, (goals, here))],
     )
+    return placed, roots, place
 
 
 def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
@@ -155,7 +161,7 @@ def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Re
     ends = ends[fabric.port_peer[ends] != NIL]
     ends = np.unique(np.concatenate((ends, fabric.port_peer[ends]))).astype(np.int32)
     cut = cut_fabric(fabric, ends)
-    graph = read_graph(cut)
+    graph = arrange_edges(read_graph(cut), standing.place)
     table = standing.routes.group.copy()
     ports = _list_lost(standing, ends)
     touched = _find_touched(standing, graph, ports)
