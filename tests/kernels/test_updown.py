@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +9,7 @@ from tests.kernels.reference import updown as reference
 from weftline.kernels.climb import climb
 from weftline.kernels.column import I32, NIL
 from weftline.kernels.csr import label_components
-from weftline.kernels.updown import collect_sets, fill_updown, find_unreached, hash_sets, spread_choice
+from weftline.kernels.updown import fill_updown
 
 Case = tuple[int, list[tuple[int, int]], list[int]]
 
@@ -74,26 +73,9 @@ def test_climb_matches_the_twin(case: Case) -> None:
 
 
 @given(cases, st.integers(1, 5), st.data())
-def test_ports_and_sets_match_the_twin(case: Case, per_home: int, data: st.DataObject) -> None:
+def test_ports_match_the_twin(case: Case, per_home: int, data: st.DataObject) -> None:
     laid = Laid(case)
     home = np.arange(laid.rows, dtype=np.int32)
-    choice = np.full((laid.rows, laid.rows), 65_535, dtype=np.uint16)
-    found = collect_sets(
-        home,
-        laid.component,
-        laid.component_ptr,
-        laid.sequence,
-        laid.order,
-        laid.edge_ptr,
-        laid.edge_row,
-        laid.link_ptr,
-        laid.link_port,
-        100,
-        choice,
-    )
-    set_row, set_number, set_ptr, set_port = (column.tolist() for column in found)
-    sets = {(set_row[at], set_number[at]): set_port[set_ptr[at] : set_ptr[at + 1]] for at in range(len(set_row))}
-    assert len({(row, tuple(ports)) for (row, _), ports in sets.items()}) == len(sets)
     goals = laid.rows * per_home
     goal = np.arange(goals, dtype=np.int32)
     ordinal = np.array(data.draw(st.permutations(range(goals))), dtype=np.int32)
@@ -125,85 +107,6 @@ def test_ports_and_sets_match_the_twin(case: Case, per_home: int, data: st.DataO
     for row in range(laid.rows):
         for at in range(laid.rows):
             wanted = reference.next_rows(laid.order.tolist(), laid.edges, at, row)
-            ports = sets.get((row, int(choice[row, at])), [])
-            assert {laid.link_end[port] for port in ports} == wanted
-            assert len(ports) == sum(laid.link_end[link] in wanted for link in laid.links_of(row))
+            ports = {link for link in laid.links_of(row) if laid.link_end[link] in wanted}
             entries = set(group[row, at * per_home : (at + 1) * per_home].tolist())
-            assert entries <= ({254} if row == at else set(ports) or {255})
-
-
-@given(cases, st.data())
-def test_unreached_components_match_the_twin(case: Case, data: st.DataObject) -> None:
-    laid = Laid(case)
-    flags = st.lists(st.integers(0, 3), min_size=laid.rows, max_size=laid.rows)
-    sender, need = (np.array(data.draw(flags), dtype=np.uint8) for _ in range(2))
-    fails = find_unreached(
-        np.arange(laid.rows, dtype=np.int32),
-        need,
-        sender,
-        laid.component,
-        laid.component_ptr,
-        laid.sequence,
-        laid.order,
-        laid.edge_ptr,
-        laid.edge_row,
-    )
-    for part in range(len(fails)):
-        inside = np.flatnonzero(laid.component == part)
-        wanted = any(
-            climb_twin.climb(laid.order.tolist(), laid.edges, int(home))[0][row] < 0 and sender[row] & need[home]
-            for home in inside
-            for row in inside
-        )
-        assert bool(fails[part]) == wanted
-
-
-def test_many_sets_grow_every_store() -> None:
-    # A star of pairs: every leaf hangs on its own two of many middles, so the hub needs a set for each leaf.
-    leaves = 200
-    hub, links = 0, list[tuple[int, int]]()
-    for leaf in range(leaves):
-        middles = (1 + 2 * leaf, 2 + 2 * leaf)
-        links += [(hub, middle) for middle in middles] + [(middle, 1 + 2 * leaves + leaf) for middle in middles]
-    laid = Laid((1 + 3 * leaves, links, list(range(1 + 3 * leaves))))
-    home = np.arange(1 + 2 * leaves, 1 + 3 * leaves, dtype=np.int32)
-
-    def collect(most: int) -> tuple[I32, I32, I32, I32]:
-        choice = np.full((laid.rows, leaves), 65_535, dtype=np.uint16)
-        return collect_sets(
-            home,
-            laid.component,
-            laid.component_ptr,
-            laid.sequence,
-            laid.order,
-            laid.edge_ptr,
-            laid.edge_row,
-            laid.link_ptr,
-            laid.link_port,
-            most,
-            choice,
-        )
-
-    set_row, set_number, set_ptr, set_port = collect(1_000)
-    at_hub = np.flatnonzero(set_row == hub)
-    assert set_number[at_hub].tolist() == list(range(leaves))
-    assert (np.diff(set_ptr)[at_hub] == 2).all()
-    assert len(set_port) == set_ptr[-1]
-    assert int(collect(10)[1].max()) == 10
-
-
-def test_a_hash_table_holds_every_set() -> None:
-    row = np.array([0, 0, 1], dtype=np.int32)
-    bucket = hash_sets(row, np.array([0, 1, 2, 3], dtype=np.int32), np.array([5, 6, 5], dtype=np.int32), 3, 8)
-    assert sorted(bucket[bucket != NIL].tolist()) == [0, 1, 2]
-
-
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_choices_are_copied_to_the_destinations_of_a_home(dtype: type[np.uint8]) -> None:
-    group = np.full((2, 3), 99, dtype=dtype)
-    choice = np.array([[7, 3], [4, 65_535]], dtype=np.uint16)
-    one = np.array([0, 1], dtype=np.int32)
-    spread_choice(
-        choice, np.array([0, 1, NIL], dtype=np.int32), one, np.array([50, 51, 52], dtype=np.int32), 65_535, group
-    )
-    assert group.tolist() == [[50, 3, 99], [4, 51, 99]]
+            assert entries <= ({254} if row == at else ports or {255})

@@ -8,8 +8,9 @@ import numpy as np
 
 from weftline.kernels.column import F64, I32, NIL, U8
 from weftline.kernels.csr import label_components, spread_distance
-from weftline.kernels.updown import find_unreached
+from weftline.kernels.kin import find_unreached
 from weftline.route.graph import Destinations, SwitchGraph, Whole, count_to_ptr, rank_within
+from weftline.route.kin import find_kin
 from weftline.route.rates import count_turns
 
 _ENDPOINTS = 1
@@ -127,9 +128,15 @@ def _check_reach(graph: SwitchGraph, goals: Destinations, placed: tuple[I32, I32
     sender[(sender == _ENDPOINTS) & (graph.tier == lowest[graph.component])] |= _LEAF_ENDPOINTS
     target = np.unique(goals.home[goals.home != NIL]).astype(np.int32)
     need = np.where(sender[target] != 0, _ENDPOINTS, _LEAF_ENDPOINTS).astype(np.uint8)
+    kin = find_kin(graph, sequence, order, len(component_ptr) - 1)
+    # what reaches one switch of a kin reaches its upper neighbours, and so all of that kin
+    of = np.where(kin.of[target] == NIL, len(kin.ptr) + target, kin.of[target])
+    one = np.unique(of * 4 + need, return_index=True)[1]
+    target, need = target[one], need[one]
     return find_unreached(
-        target, need, sender, graph.component, component_ptr, sequence, order, graph.edge_ptr, graph.edge_row
-    )
+        target, need, sender, graph.component, component_ptr, sequence, graph.edge_ptr, kin.up_ptr, kin.up_row,
+        kin.up_back, kin.part, kin.of, kin.ptr, kin.row,
+    )  # fmt: skip
 
 
 def _choose_tops(graph: SwitchGraph, rank: I32, rooted: Whole | np.ndarray, fails: U8) -> I32:

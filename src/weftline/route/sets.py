@@ -7,13 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from weftline.kernels.column import I32, NIL
-from weftline.kernels.updown import spread_choice
+from weftline.kernels.kin import spread_choice
+from weftline.kernels.threads import run_parts, split_range
 from weftline.kernels.ways import pick_ways, share_sets
 from weftline.model.fabric import Fabric
-from weftline.route.graph import Destinations, PortGroups, count_to_ptr, list_port_groups, rank_within
-from weftline.route.table import MOST_GROUPS, Tables, deliver, empty_table
+from weftline.model.routes import no_route
+from weftline.route.graph import Destinations, PortGroups, count_to_ptr, list_port_groups, rank_within, sort_by_key
+from weftline.route.table import Tables, blank_table, deliver, empty_table
 
-NO_SET = 65_535
+LEAST_ROWS = 64
+"""Rows that are worth a thread."""
 
 Ways = Callable[[int], tuple[I32, I32]]
 """The ports by which a switch row leads to each home: a CSR over the homes."""
@@ -32,13 +35,12 @@ def fill_sets(fabric: Fabric, goals: Destinations, ways: Ways) -> Tables:
     """Fill tables whose entries name all ports of the ways, each set of ports once per switch."""
     home, home_of = list_homes(goals)
     switches = len(fabric.switch_node)
-    choice = np.full((switches, len(home)), NO_SET, dtype=np.uint16)
+    choice = np.empty((switches, len(home)), dtype=np.int32)
     counts, sizes, ports = np.zeros(switches, dtype=np.int64), list[I32](), list[I32]()
     for row in range(switches):
         ptr, port = ways(row)
         number, set_ptr, set_port = share_sets(ptr, port)
-        known = number != NIL
-        choice[row, known] = np.minimum(number[known], MOST_GROUPS)
+        choice[row] = number
         counts[row] = len(set_ptr) - 1
         sizes.append(np.diff(set_ptr).astype(np.int32))
         ports.append(set_port)
@@ -46,8 +48,22 @@ def fill_sets(fabric: Fabric, goals: Destinations, ways: Ways) -> Tables:
     number_of = (np.arange(len(row_of)) - np.repeat(np.cumsum(counts) - counts, counts)).astype(np.int32)
     set_ptr = np.concatenate(([0], np.cumsum(np.concatenate(sizes)))).astype(np.int32)
     groups = append_deliveries(fabric, goals, (row_of, number_of, set_ptr, np.concatenate(ports).astype(np.int32)))
-    table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
-    spread_choice(choice, home_of, home, deliver(groups, goals, table), NO_SET, table)
+    return fill_choice(fabric, goals, choice, (home, home_of), groups)
+
+
+def fill_choice(fabric: Fabric, goals: Destinations, choice: I32, homes: tuple[I32, I32], groups: PortGroups) -> Tables:
+    """Fill tables with the set that each switch chose towards each home, on all cores; ``homes`` as listed."""
+    home, home_of = homes
+    table = blank_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
+    run = np.append(np.flatnonzero(np.diff(home_of, prepend=-2)), len(home_of)).astype(np.int32)
+    reached = np.flatnonzero(home_of != NIL)
+    goal_ptr, goal_list = sort_by_key(home_of[reached], reached, len(home))
+    own = deliver(groups, goals, table)
+
+    def work(begin: int, end: int) -> None:
+        spread_choice(begin, end, choice, run, home_of, home, goal_ptr, goal_list, own, no_route(table), table)
+
+    run_parts(split_range(len(choice), LEAST_ROWS), work)
     return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels.column import F64, I32, NIL
-from weftline.kernels.updown import collect_sets, fill_updown, spread_choice
+from weftline.kernels.kin import name_sets, number_sets, spell_sets
+from weftline.kernels.updown import fill_updown
 from weftline.model.fabric import Fabric
 from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, list_port_groups
+from weftline.route.kin import find_kin, list_runs
 from weftline.route.order import order_switches
 from weftline.route.rates import has_mixed_rates, pick_lighter, read_rates
-from weftline.route.sets import NO_SET, append_deliveries, list_homes
-from weftline.route.table import MOST_GROUPS, Tables, deliver, empty_table
+from weftline.route.sets import append_deliveries, fill_choice, list_homes
+from weftline.route.table import Tables, deliver, empty_table
 
 
 def route_updown(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I32) -> Tables:
@@ -61,21 +63,31 @@ def route_ecmp(fabric: Fabric, graph: SwitchGraph, goals: Destinations, roots: I
     """Route any graph with all shortest legal ports per entry, each set of ports once per switch."""
     placed = order_switches(graph, goals, roots)
     home, home_of = list_homes(goals)
-    choice = np.full((graph.switch_count, len(home)), NO_SET, dtype=np.uint16)
-    set_row, set_number, set_ptr, set_port = collect_sets(
+    kin = find_kin(graph, placed.sequence, placed.order, len(placed.component_ptr) - 1)
+    choice = np.full((graph.switch_count, len(home)), NIL, dtype=np.int32)
+    list_ptr, list_item = name_sets(
         home,
+        list_runs(kin, home),
         graph.component,
         placed.component_ptr,
         placed.sequence,
-        placed.order,
         graph.edge_ptr,
-        graph.edge_row,
-        graph.link_ptr,
-        graph.link_port,
-        MOST_GROUPS,
+        kin.up_ptr,
+        kin.up_row,
+        kin.up_back,
+        kin.part,
+        kin.of,
+        kin.ptr,
+        kin.row,
         choice,
     )
-    groups = append_deliveries(fabric, goals, (set_row, set_number, set_ptr, set_port))
-    table = empty_table(fabric, goals, int(np.diff(groups.group_ptr).max(initial=0)))
-    spread_choice(choice, home_of, home, deliver(groups, goals, table), NO_SET, table)
-    return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port)
+    symbols = len(graph.edge_row) + len(kin.ptr) - 1 + len(list_ptr) - 1
+    row_ptr, symbol = number_sets(symbols, choice)
+    row = np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(row_ptr))
+    number = np.arange(len(row), dtype=np.int32) - row_ptr[row]
+    spelt = spell_sets(
+        row, symbol, list_ptr, list_item, kin.up_ptr, kin.up_edge, kin.of, kin.ptr, len(kin.row), graph.link_ptr,
+        graph.link_port,
+    )  # fmt: skip
+    groups = append_deliveries(fabric, goals, (row, number, *spelt))
+    return fill_choice(fabric, goals, choice, (home, home_of), groups)
