@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 NIL = -1
 """No such index."""
 
+SPARSE = 8
+"""Above that many times as many possible values as values these are sorted, and below it counted."""
+
 I8: TypeAlias = NDArray[np.int8]
 U8: TypeAlias = NDArray[np.uint8]
 U16: TypeAlias = NDArray[np.uint16]
@@ -26,6 +29,26 @@ def freeze(*columns: Array) -> None:
     """Make arrays read-only, so that a frozen noun really is."""
     for column in columns:
         column.setflags(write=False)
+
+
+def count_values(values: I32 | I64) -> tuple[I64, I64]:
+    """List values, none negative, by their size, and how often each is there; O(values) where they are small."""
+    if int(values.max(initial=0)) > SPARSE * len(values):
+        found, count = np.unique(values, return_counts=True)
+        return found.astype(np.int64), count.astype(np.int64)
+    count = np.bincount(values)
+    found = np.flatnonzero(count)
+    return found, count[found]
+
+
+def rank_values(values: I32 | I64) -> I32:
+    """Number values, none negative, by their size, equal ones alike; O(values) where they are small."""
+    largest = int(values.max(initial=0))
+    if largest > SPARSE * len(values):
+        return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    exists = np.zeros(largest + 1, dtype=bool)
+    exists[values] = True
+    return (np.cumsum(exists, dtype=np.int32) - 1)[values].astype(np.int32)
 
 
 def digest_parts(parts: Iterable[str | bytes | Array | tuple[str, ...]]) -> str:

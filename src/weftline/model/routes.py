@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weftline.kernels.column import I32, Array, digest_parts, freeze
+from weftline.kernels.column import I32, U8, Array, digest_parts, freeze
+from weftline.kernels.sheet import digest_rows, renew_digests
 from weftline.model.lanes import Lanes, LaneSteps
 
 GroupTable: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]
@@ -124,14 +125,20 @@ class Routes:
         return steps.lane_of(steps.class_of(source_row, destination), in_port, out_port)
 
     @cached_property
+    def row_digests(self) -> U8:
+        """SHA-256 of every switch's row of ``group``; shape (S, 32)."""
+        return digest_rows(self.group)
+
+    @cached_property
     def digest(self) -> str:
-        """SHA-256 over the tables, the lanes where there are several, and the fabric that they are for."""
+        """SHA-256 over the rows' digests, the lanes where there are several, and the fabric that they are for."""
         parts: list[str | Array] = [
             self.fabric_digest,
             self.engine,
             self.destination_node,
             self.destination_port,
-            self.group,
+            self.group.dtype.str,
+            self.row_digests,
             self.group_ptr,
             self.member_ptr,
             self.member_port,
@@ -146,3 +153,15 @@ class Routes:
         if self.member_weight is not None:
             parts += ["weights", self.member_weight]
         return digest_parts(parts)
+
+
+def vary_rows(routes: Routes, group: GroupTable, row: I32, *, fabric_digest: str, guarantee: str) -> Routes:
+    """Routes with another table, which differs in some rows only: the digests of all others are kept.
+
+    O(entries of these rows), where those before were digested already.
+    """
+    varied = replace(routes, group=group, fabric_digest=fabric_digest, guarantee=guarantee)
+    if "row_digests" in routes.__dict__:
+        # as if it had been asked for: it is worth more than a second of digesting at 65,536 endpoints
+        varied.__dict__["row_digests"] = renew_digests(routes.row_digests, group, row)
+    return varied

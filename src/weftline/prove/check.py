@@ -50,9 +50,9 @@ def _check_reach(fabric: Fabric, routes: Routes, proof: Proof, certificate: Cert
     distance = certificate.columns.get("distance")
     if distance is None or distance.shape != routes.group.shape or distance.dtype != np.uint8:
         return False
-    if certificate.digest != digest_parts((reach.CLAIM, distance)):
-        return False
     held: U8 = distance.astype(np.uint8, copy=False)
+    if certificate.digest != reach.digest_distances(held):
+        return False
     wrong = check_distances(
         held, tables.group, tables.group_ptr, tables.member_ptr, tables.next_row, tables.next_port, tables.local,
         tables.target_kind, tables.target_port, tables.target_row,

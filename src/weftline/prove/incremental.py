@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,15 @@ import numpy as np
 from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
 from weftline.kernels.growth import count_new_waits
 from weftline.kernels.reach import keep_columns
+from weftline.kernels.sheet import Sheet, digest_rows, renew_digests, share
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove import deadlock, reach
 from weftline.prove.tables import Tables, read_tables
+
+COMPARED = 1024
+"""Columns that are compared at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,13 @@ class Judged:
     """Columns whose distances were measured."""
     has_new_ranks: bool
     """Whether ranks were searched, and not only checked."""
+    rows: U8
+    """The digests of the rows of ``distance``."""
+
+    @cached_property
+    def sheet(self) -> Sheet[np.uint8]:
+        """Where the distances of the next proofs are copied from."""
+        return share(self.distance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +61,17 @@ def judge_routes(fabric: Fabric, routes: Routes, rules: ProofRules) -> Judged:
     """Prove reach and deadlock from scratch, and keep what a change needs."""
     tables = read_tables(fabric, routes)
     distance = reach.measure_distances(tables, rules)
+    rows = digest_rows(distance)
     every = np.arange(len(tables.target_kind), dtype=np.int32)
     counts, first = _judge_columns(tables, distance, rules, every)
     proofs = (
-        _prove_reach(fabric, routes, tables, distance, (counts, first), rules),
+        _prove_reach(fabric, routes, tables, reach.Judgement(distance, counts, first, rows), rules),
         deadlock.prove_deadlock(fabric, routes, tables, rules),
     )
     return Judged(
-        fabric, routes, rules, tables, distance, counts, first, proofs, len(tables.columns), has_new_ranks=True
-    )
+        fabric, routes, rules, tables, distance, counts, first, proofs, len(tables.columns), has_new_ranks=True,
+        rows=rows,
+    )  # fmt: skip
 
 
 def prove_change(before: Judged, fabric: Fabric, routes: Routes, changed: Changed) -> Judged:
@@ -75,20 +88,22 @@ def prove_change(before: Judged, fabric: Fabric, routes: Routes, changed: Change
     tables = read_tables(fabric, routes)
     row, goal = _find_affected(before.tables, tables, changed)
     measure, is_new_kind = _choose_columns(before, tables, row, goal)
-    distance = before.distance.copy()
+    distance = before.sheet.fork()
     reach.measure_columns(tables, np.unique(tables.same_as[measure]).astype(np.int32), distance)
     distance[:, is_new_kind & (tables.target_kind == reach.IS_SKIPPED)] = reach.NEVER
     again = np.flatnonzero(measure) if _has_same_sources(before.tables, tables) else np.arange(len(measure))
     counts, first = before.counts.copy(), before.first.copy()
     max_hops = before.rules.max_hops
     reach.judge_columns(tables, distance, max_hops, again.astype(np.int32), counts, first)
-    with ThreadPoolExecutor(1) as beside:  # both digest megabytes, which leaves the interpreter free
-        shown = beside.submit(_prove_reach, fabric, routes, tables, distance, (counts, first), before.rules)
-        kept = _keep_ranks(before, fabric, routes, tables, row, goal)
-        proofs = (shown.result(), kept or deadlock.prove_deadlock(fabric, routes, tables, before.rules))
+    rows = _renew_rows(before, distance, np.flatnonzero(measure).astype(np.int32))
+    kept = _keep_ranks(before, fabric, routes, tables, row, goal)
+    proofs = (
+        _prove_reach(fabric, routes, tables, reach.Judgement(distance, counts, first, rows), before.rules),
+        kept or deadlock.prove_deadlock(fabric, routes, tables, before.rules),
+    )
     return Judged(
         fabric, routes, before.rules, tables, distance, counts, first, proofs, int(measure.sum()),
-        has_new_ranks=kept is None,
+        has_new_ranks=kept is None, rows=rows,
     )  # fmt: skip
 
 
@@ -101,13 +116,23 @@ def _judge_columns(tables: Tables, distance: U8, rules: ProofRules, column: I32)
     return counts, first
 
 
-def _prove_reach(
-    fabric: Fabric, routes: Routes, tables: Tables, distance: U8, judged: tuple[I64, I32], rules: ProofRules
-) -> Proof:
+def _renew_rows(before: Judged, distance: U8, column: I32) -> U8:
+    """Digest the rows again in which some of the measured columns differ."""
+    if 2 * len(column) > distance.shape[1]:
+        return digest_rows(distance)
+    differs = np.zeros(len(distance), dtype=bool)
+    for first in range(0, len(column), COMPARED):
+        some = column[first : first + COMPARED]
+        differs |= np.any(distance[:, some] != before.distance[:, some], axis=1)
+    return renew_digests(before.rows, distance, np.flatnonzero(differs).astype(np.int32))
+
+
+def _prove_reach(fabric: Fabric, routes: Routes, tables: Tables, judged: reach.Judgement, rules: ProofRules) -> Proof:
     """Conclude from the counts of every column."""
-    if distance is reach.NO_DISTANCE:
-        return reach.prove_reach(fabric, routes, tables, distance, rules)
-    return reach.conclude(fabric, routes, tables, distance, reach.add_up(*judged), rules)
+    if judged.distance is reach.NO_DISTANCE:
+        return reach.prove_reach(fabric, routes, tables, judged.distance, rules)
+    total = reach.add_up(judged.counts, judged.first)
+    return reach.conclude(fabric, routes, tables, reach.Judgement(judged.distance, *total, judged.rows), rules)
 
 
 def _is_comparable(before: Judged, fabric: Fabric, routes: Routes) -> bool:

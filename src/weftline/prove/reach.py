@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
+from weftline.kernels.column import I32, I64, NIL, U8, count_values, digest_parts
 from weftline.kernels.reach import FARTHEST, IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, NEVER, judge_reach
+from weftline.kernels.sheet import digest_rows
 from weftline.kernels.threads import run_parts, split_range
 from weftline.kernels.tiles import WIDTH, measure_reach
 from weftline.model.fabric import Fabric
@@ -25,6 +26,17 @@ LEAST_COLUMNS = 2048
 """Columns that are worth a thread."""
 
 CONNECTED, CONNECTED_FAILED, FOREIGN, FOREIGN_DELIVERED, HOPS, SWITCH_REACHED, SWITCH_ABSENT, SWITCH_FAILED = range(8)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """The distances of every switch to every destination, and what was counted from them."""
+
+    distance: U8
+    counts: I64
+    first: I32
+    rows: U8 | None = None
+    """The digests of the rows of ``distance``, where they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +144,19 @@ def prove_reach(fabric: Fabric, routes: Routes, tables: Tables, distance: U8, ru
             CLAIM, required, Verdict.UNKNOWN, "Reach was not judged: it would take more table steps than allowed.",
             routes.digest, detail={"max_steps": rules.max_steps},
         )  # fmt: skip
-    return conclude(fabric, routes, tables, distance, judge(tables, distance, rules.max_hops), rules)
+    judged = Judgement(distance, *judge(tables, distance, rules.max_hops))
+    return conclude(fabric, routes, tables, judged, rules)
 
 
-def conclude(
-    fabric: Fabric, routes: Routes, tables: Tables, distance: U8, judged: tuple[I64, I32], rules: ProofRules
-) -> Proof:
+def digest_distances(distance: U8, rows: U8 | None = None) -> str:
+    """Digest a certificate: over the digests of its rows, which may be known."""
+    return digest_parts((CLAIM, str(distance.shape), digest_rows(distance) if rows is None else rows))
+
+
+def conclude(fabric: Fabric, routes: Routes, tables: Tables, judged: Judgement, rules: ProofRules) -> Proof:
     """Prove or refute reach from what ``judge`` counted."""
     required = CLAIM in rules.required
-    counts, first = judged[0].copy(), judged[1]
+    distance, counts, first = judged.distance, judged.counts.copy(), judged.first
     loose = judge_loose(fabric, tables)
     counts[:4] += loose.counts
     missing = missing_targets(tables)
@@ -163,7 +179,7 @@ def conclude(
         "distance",
         "A distance per switch and destination that falls at every hop by every member; 255: never delivered.",
         columns,
-        digest_parts((CLAIM, distance)),
+        digest_distances(distance, judged.rows),
     )
     return Proof(
         CLAIM, required, Verdict.PROVED, statement, routes.digest, int(counts[HOPS]), "switches on a path",
@@ -174,7 +190,7 @@ def conclude(
 def tell_counts(tables: Tables, counts: I64, missing: int, max_hops: int) -> dict[str, Any]:
     """Give the counts their names."""
     ends = tables.target_port[tables.target_kind == IS_ENDPOINT]
-    further = len(ends) - len(np.unique(ends))
+    further = len(ends) - len(count_values(ends)[0])
     return {
         "endpoints": len(tables.endpoint),
         "connected_pairs": int(counts[CONNECTED]),

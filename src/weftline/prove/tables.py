@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.errors import ArtifactError
-from weftline.kernels.column import I8, I32, NIL, U64
+from weftline.kernels.column import I8, I32, NIL, U64, count_values
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
 from weftline.kernels.tiles import find_twins
 from weftline.model.fabric import Fabric, NodeKind
@@ -82,9 +82,9 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     )
     endpoint = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
     held = endpoint[port_row[endpoint] != NIL]
-    pairs = np.stack((port_row[held], fabric.port_component[held]), axis=1)
-    sources, counts = np.unique(pairs, axis=0, return_counts=True)
-    homes, home_counts = np.unique(port_row[held], return_counts=True)
+    parts = int(fabric.port_component.max(initial=0)) + 1
+    sources, counts = count_values(port_row[held].astype(np.int64) * parts + fabric.port_component[held])
+    homes, home_counts = count_values(port_row[held])
     return Tables(
         group=routes.group,
         group_ptr=routes.group_ptr,
@@ -102,8 +102,8 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
         same_as=same_as,
         is_direct=is_direct,
         endpoint=endpoint,
-        source_row=np.ascontiguousarray(sources[:, 0]).astype(np.int32),
-        source_component=np.ascontiguousarray(sources[:, 1]).astype(np.int32),
+        source_row=(sources // parts).astype(np.int32),
+        source_component=(sources % parts).astype(np.int32),
         source_count=counts.astype(np.int32),
         home_row=homes.astype(np.int32),
         home_count=home_counts.astype(np.int32),

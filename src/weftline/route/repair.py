@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from weftline.errors import CapabilityError
-from weftline.kernels.column import I32, NIL, U8
+from weftline.kernels.column import I32, NIL, U8, count_values, rank_values
 from weftline.kernels.repair import mark_touched, repair_columns
+from weftline.kernels.sheet import Sheet, share
 from weftline.model.fabric import Fabric
-from weftline.model.routes import GroupTable, Routes, no_route
+from weftline.model.routes import GroupTable, Routes, no_route, vary_rows
 from weftline.route.canonical import arrange_edges, fill_in_order, find_rows, match_goals, put_in_order
 from weftline.route.graph import (
     Destinations,
@@ -50,6 +52,11 @@ class Standing:
     """Place of each switch row in the canonical order, by which ties are broken; None where rows stand in it."""
     is_quick: bool = False
     """Whether many repairs are to come, so that ways are measured once (`ways`), at the cost of a few of them."""
+
+    @cached_property
+    def sheet(self) -> Sheet[Any]:
+        """Where the tables of a repair are copied from."""
+        return share(self.routes.group) if self.is_quick else Sheet(self.routes.group, None)
 
     @cached_property
     def ways(self) -> Ways | None:
@@ -125,6 +132,11 @@ def _place_switches(fabric: Fabric, goals: Destinations, roots: I32) -> tuple[Or
 
 def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
     """Take the links of the ports ``lost`` out; components become those that cables still make of the declared ones."""
+    return _cut(fabric, lost)[0]
+
+
+def _cut(fabric: Fabric, lost: I32) -> tuple[Fabric, SwitchGraph]:
+    """Take links out; the graph of what is left, too."""
     peer = fabric.port_peer.copy()
     ends = lost[peer[lost] != NIL]
     peer[peer[ends]] = NIL
@@ -136,14 +148,14 @@ def cut_fabric(fabric: Fabric, lost: I32) -> Fabric:
     at[lit & (at == NIL)] = fabric.port_node[peer[lit & (at == NIL)]]
     row = np.where(at == NIL, NIL, fabric.switch_row[at])
     part = np.where(row == NIL, NIL, graph.component[np.maximum(row, 0)] if len(graph.component) else NIL)
-    pairs = fabric.port_component.astype(np.int64) * (len(graph.component) + 1) + part
-    port_component = np.unique(pairs, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    pairs = fabric.port_component.astype(np.int64) * (len(graph.component) + 1) + part + 1
+    port_component = rank_values(pairs)
     # a switch stands in the component of its ports; a declared switch without ports keeps its own
     node_component = fabric.node_component.copy()
     first = fabric.port_ptr[fabric.switch_node]
     has_ports = np.diff(fabric.port_ptr)[fabric.switch_node] > 0
     node_component[fabric.switch_node[has_ports]] = port_component[first[has_ports]]
-    return replace(cut, node_component=node_component, port_component=port_component)
+    return replace(cut, node_component=node_component, port_component=port_component), graph
 
 
 def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Repair:
@@ -160,9 +172,9 @@ def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Re
     ends = np.unique(np.concatenate((lost, wrong))).astype(np.int32)
     ends = ends[fabric.port_peer[ends] != NIL]
     ends = np.unique(np.concatenate((ends, fabric.port_peer[ends]))).astype(np.int32)
-    cut = cut_fabric(fabric, ends)
-    graph = arrange_edges(read_graph(cut), standing.place)
-    table = standing.routes.group.copy()
+    cut, graph = _cut(fabric, ends)
+    graph = arrange_edges(graph, standing.place)
+    table = standing.sheet.fork()
     ports = _list_lost(standing, ends)
     touched = _find_touched(standing, graph, ports)
     slow, row, goal = touched, ends[:0], ends[:0]
@@ -174,13 +186,14 @@ def repair_routes(standing: Standing, lost: I32, wrong: I32 | None = None) -> Re
         touched = slow = np.arange(table.shape[1], dtype=np.int32)
     both = np.unique(np.concatenate((wrong, fabric.port_peer[wrong]))) if len(wrong) else wrong
     closed = _close(standing, both, table)
-    routes = replace(
+    changed = _list_changed(standing.routes.group, table, slow, (row, goal), closed)
+    routes = vary_rows(
         standing.routes,
+        table,
+        count_values(changed[0])[0].astype(np.int32),
         fabric_digest=cut.digest,
         guarantee=ANEW if failed else GUARANTEE if len(ends) else standing.routes.guarantee,
-        group=table,
     )
-    changed = _list_changed(standing.routes.group, table, slow, (row, goal), closed)
     return Repair(cut, routes, touched, bool(failed), *changed)
 
 
