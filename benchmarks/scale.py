@@ -119,7 +119,7 @@ def lose_link(fabric: Fabric, routes: Routes, judged: Any = None) -> tuple[float
     """Lose one link of a leaf after another; seconds to get ready, and the middle of three for tables and proof."""
     judged = judge_routes(fabric, routes, RULES) if judged is None else judged
     prepare_s, standing = time_call(lambda: prepare_repair(fabric, routes, is_quick=True))
-    ways_s, _ = time_call(lambda: standing.ways)
+    ways_s, _ = time_call(lambda: (standing.ways, standing.sheet, judged.sheet))
     times: list[float] = []
     for port in (40, 50, 60):
         lost = np.array([fabric.port_ptr[fabric.switch_node[port]] + port], dtype=np.int32)

@@ -29,6 +29,8 @@ def check_equal(changed: Judged, scratch: Judged) -> None:
     assert [proof.verdict for proof in changed.proofs] == [proof.verdict for proof in scratch.proofs]
     assert np.array_equal(changed.distance, scratch.distance)
     assert np.array_equal(changed.counts, scratch.counts)
+    assert np.array_equal(changed.rows, scratch.rows)
+    assert changed.routes.digest == replace(changed.routes).digest
     reach, other = changed.proofs[0], scratch.proofs[0]
     assert (reach.bound, reach.statement, reach.detail) == (other.bound, other.statement, other.detail)
     assert (reach.witness is None) == (other.witness is None)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 NIL = -1
 """No such index."""
 
+LEAST_ROWS = 256
+"""Rows that are worth a thread."""
 SPARSE = 8
 """Above that many times as many possible values as values these are sorted, and below it counted."""
 
@@ -68,3 +70,29 @@ def digest_parts(parts: Iterable[str | bytes | Array | tuple[str, ...]]) -> str:
         digest.update(f"{head}:{len(body)};".encode())
         digest.update(body)
     return digest.hexdigest()
+
+
+def digest_rows(table: Array) -> U8:
+    """Digest every row of a table with SHA-256, on all cores; shape (rows, 32)."""
+    digests = np.empty((len(table), 32), dtype=np.uint8)
+    _digest_some(table, np.arange(len(table), dtype=np.int32), digests)
+    return digests
+
+
+def renew_digests(digests: U8, table: Array, row: I32) -> U8:
+    """Digest the rows of a table that differ from those before; the digests of all others stay."""
+    renewed = digests.copy()
+    _digest_some(table, row, renewed)
+    return renewed
+
+
+def _digest_some(table: Array, row: I32, digests: U8) -> None:
+    """Digest some rows."""
+    from weftline.kernels.threads import run_parts, split_range  # noqa: PLC0415 - digests of small columns need none
+
+    def work(begin: int, end: int) -> None:
+        for at in row[begin:end].tolist():
+            digest = hashlib.sha256(np.ascontiguousarray(table[at]).view(np.uint8).data).digest()
+            digests[at] = np.frombuffer(digest, dtype=np.uint8)
+
+    run_parts(split_range(len(row), LEAST_ROWS), work)

@@ -1,8 +1,7 @@
-"""Large tables in versions: a copy shares the pages that it does not write to, and digests are kept per row."""
+"""Large tables in versions: a copy shares the pages that it does not write to."""
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 import os
 import weakref
@@ -12,15 +11,10 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from weftline.kernels.column import I32, U8
-from weftline.kernels.threads import run_parts, split_range
-
 T = TypeVar("T", bound=np.generic)
 
 LEAST_BYTES = 1 << 24
 """Below that a plain copy is as quick."""
-LEAST_ROWS = 256
-"""Rows that are worth a thread."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,28 +47,3 @@ def share(table: NDArray[T]) -> Sheet[T]:
     while rest:
         rest = rest[os.write(file, rest) :]
     return sheet
-
-
-def digest_rows(table: NDArray[np.generic]) -> U8:
-    """Digest every row of a table with SHA-256, on all cores; shape (rows, 32)."""
-    digests = np.empty((len(table), 32), dtype=np.uint8)
-    _digest_some(table, np.arange(len(table), dtype=np.int32), digests)
-    return digests
-
-
-def renew_digests(digests: U8, table: NDArray[np.generic], row: I32) -> U8:
-    """Digest the rows of a table that differ from those before; the digests of all others stay."""
-    renewed = digests.copy()
-    _digest_some(table, row, renewed)
-    return renewed
-
-
-def _digest_some(table: NDArray[np.generic], row: I32, digests: U8) -> None:
-    """Digest some rows."""
-
-    def work(begin: int, end: int) -> None:
-        for at in row[begin:end].tolist():
-            digest = hashlib.sha256(np.ascontiguousarray(table[at]).view(np.uint8).data).digest()
-            digests[at] = np.frombuffer(digest, dtype=np.uint8)
-
-    run_parts(split_range(len(row), LEAST_ROWS), work)

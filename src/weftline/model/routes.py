@@ -9,8 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from weftline.kernels.column import I32, U8, Array, digest_parts, freeze
-from weftline.kernels.sheet import digest_rows, renew_digests
+from weftline.kernels.column import I32, U8, Array, digest_parts, digest_rows, freeze, renew_digests
 from weftline.model.lanes import Lanes, LaneSteps
 
 GroupTable: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
+from weftline.kernels.column import I32, I64, NIL, U8, digest_parts, digest_rows, renew_digests
 from weftline.kernels.growth import count_new_waits
 from weftline.kernels.reach import keep_columns
-from weftline.kernels.sheet import Sheet, digest_rows, renew_digests, share
+from weftline.kernels.sheet import Sheet, share
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels.column import I32, I64, NIL, U8, count_values, digest_parts
+from weftline.kernels.column import I32, I64, NIL, U8, count_values, digest_parts, digest_rows
 from weftline.kernels.reach import FARTHEST, IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, NEVER, judge_reach
-from weftline.kernels.sheet import digest_rows
 from weftline.kernels.threads import run_parts, split_range
 from weftline.kernels.tiles import WIDTH, measure_reach
 from weftline.model.fabric import Fabric
