@@ -77,7 +77,7 @@ def _build_clos(design: ResolvedSpec, plan: ClosPlan) -> Fabric | tuple[Problem,
 
 
 def _build_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> Fabric | tuple[Problem, ...]:
-    layout = lay_out(plan)
+    layout = lay_out(plan, design.spec.topology.planes)
     nodes = layout_nodes(design, layout)
     names = [extra.name for extra in design.spec.hosts.extra_endpoints]
     clash = sorted(set(names) & set(layout.other_names))

@@ -11,7 +11,7 @@ from weftline.compile.dragonfly import group_graph
 from weftline.compile.groups import GroupPlan
 from weftline.compile.lattice import torus_graph
 from weftline.compile.spread import seat_hosts, seat_others
-from weftline.compile.switches import SwitchGraph, number_ends
+from weftline.compile.switches import SwitchGraph, number_ends, repeat_graph
 from weftline.compile.torus import TorusPlan
 from weftline.kernels.column import I8, I32, I64, NIL
 from weftline.model.design import ResolvedSpec, RunPart
@@ -20,27 +20,35 @@ from weftline.model.fabric import NodeKind, Tier
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Who sits where: one row per NIC of hosts in order, then per other endpoint."""
+    """Who sits where: one row per port of hosts in order (host, rail, plane), then per port of other endpoints."""
 
     graph: SwitchGraph
     hosts: int
     rails: int
+    planes: int
+    plane: I32
+    """Of each switch."""
     home: I64
-    """Switch of each NIC and other endpoint."""
+    """Switch of each port of hosts and other endpoints."""
     number: I64
     """Port of that switch, from 1."""
     host_unit: I32
     other_names: tuple[str, ...]
 
     @property
-    def nics(self) -> int:
-        """Count NICs of hosts."""
-        return self.hosts * self.rails
+    def ports(self) -> int:
+        """Count ports of hosts."""
+        return self.hosts * self.rails * self.planes
 
 
-def lay_out(plan: GroupPlan | TorusPlan) -> Layout:
-    """Wire the switches of a plan and seat its hosts."""
-    return _lay_torus(plan) if isinstance(plan, TorusPlan) else _lay_groups(plan)
+def lay_out(plan: GroupPlan | TorusPlan, planes: int = 1) -> Layout:
+    """Wire the switches of a plan and seat its hosts; each plane is a copy with a port of every NIC on it."""
+    one = _lay_torus(plan) if isinstance(plan, TorusPlan) else _lay_groups(plan)
+    graph, at = repeat_graph(one.graph, planes)
+    plane = np.empty(graph.switches, dtype=np.int32)
+    plane[at] = np.arange(planes, dtype=np.int32)[:, None]
+    home = np.ascontiguousarray(at[:, one.home].T).reshape(-1).astype(np.int64)
+    return replace(one, graph=graph, planes=planes, plane=plane, home=home, number=np.repeat(one.number, planes))
 
 
 def _lay_torus(plan: TorusPlan) -> Layout:
@@ -51,6 +59,8 @@ def _lay_torus(plan: TorusPlan) -> Layout:
         graph,
         plan.hosts,
         plan.rails,
+        planes=1,
+        plane=fill(graph.switches, 0),
         home=host // plan.unit,
         number=host % plan.unit * plan.rails + rail + 1,
         host_unit=unit.astype(np.int32),
@@ -78,6 +88,8 @@ def _lay_groups(plan: GroupPlan) -> Layout:
         graph,
         int(plan.hosts.sum()),
         plan.rails,
+        planes=1,
+        plane=fill(graph.switches, 0),
         home=np.concatenate(home + other_home),
         number=np.concatenate(number + other_number),
         host_unit=np.repeat(np.arange(len(plan.hosts), dtype=np.int32), plan.hosts),
@@ -93,8 +105,9 @@ def layout_nodes(design: ResolvedSpec, layout: Layout) -> NodeColumns:
     leaves = int(np.count_nonzero(graph.tier == Tier.LEAF))
     before = counts[0] + counts[1]
     kinds: I8 = np.array([NodeKind.HOST, NodeKind.EXTRA, NodeKind.SWITCH], dtype=np.int8)
-    unit = graph.group if graph.shape != "torus" else np.arange(graph.switches, dtype=np.int32)
-    end_ports = [*(extra.ports for extra in extras), *([1] * others)]
+    each = graph.switches // layout.planes
+    unit = graph.group if graph.shape != "torus" else np.arange(graph.switches, dtype=np.int32) % each
+    end_ports = [*(extra.ports for extra in extras), *([layout.planes] * others)]
     return NodeColumns(
         name=(
             *name_nodes(Tier.HOST, layout.hosts),
@@ -105,22 +118,23 @@ def layout_nodes(design: ResolvedSpec, layout: Layout) -> NodeColumns:
         ),
         kind=np.repeat(kinds, counts),
         tier=np.concatenate((np.zeros(before, dtype=np.int8), graph.tier)),
-        plane=fill(before + graph.switches, 0),
+        plane=np.concatenate((fill(before, NIL if layout.planes > 1 else 0), layout.plane)),
         rail=fill(before + graph.switches, NIL),
         unit=np.concatenate(
             (layout.host_unit, fill(counts[1], NIL), np.where(graph.tier == Tier.LEAF, unit, NIL))
         ).astype(np.int32),
         group=np.concatenate((fill(before, NIL), graph.group)),
-        component=np.concatenate((fill(before, NIL), fill(graph.switches, 0))),
+        component=np.concatenate((fill(before, NIL), layout.plane)),
         ports=np.concatenate(
-            (fill(layout.hosts, layout.rails), np.array(end_ports, dtype=np.int32), graph.radix)
+            (fill(layout.hosts, layout.rails * layout.planes), np.array(end_ports, dtype=np.int32), graph.radix)
         ).astype(np.int32),
     )
 
 
 def end_links(design: ResolvedSpec, layout: Layout) -> tuple[LinkColumns, LinkColumns]:
     """Wire the NICs of hosts, and the other endpoints, each link in a cable of its own."""
-    index = np.arange(layout.nics, dtype=np.int64)
+    planes, per_host = layout.planes, layout.rails * layout.planes
+    index = np.arange(layout.ports, dtype=np.int64)
     first_other = layout.hosts + len(design.spec.hosts.extra_endpoints)
     first_switch = first_other + len(layout.other_names)
     rate = min(design.rate_gbps, design.leaf.rate_gbps)
@@ -135,10 +149,10 @@ def end_links(design: ResolvedSpec, layout: Layout) -> tuple[LinkColumns, LinkCo
             rate_gbps=np.full(len(node), rate),
         )
 
-    other = np.arange(len(layout.other_names), dtype=np.int64)
+    other = np.arange(len(layout.other_names) * planes, dtype=np.int64)
     return (
-        wire(index // layout.rails, index % layout.rails, slice(0, layout.nics)),
-        wire(first_other + other, np.zeros_like(other), slice(layout.nics, None)),
+        wire(index // per_host, index % per_host, slice(0, layout.ports)),
+        wire(first_other + other // planes, other % planes, slice(layout.ports, None)),
     )
 
 

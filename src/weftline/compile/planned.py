@@ -29,7 +29,8 @@ def _check_total(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> tuple[Pro
         switches = sum(plan.switches)
         ports = sum(shape.leaves * shape.leaf_ports + shape.spines * shape.spine_ports for shape in plan.shapes)
         ports += int(plan.others.sum())
-    ports += design.spec.hosts.count * design.rails
+    planes = design.spec.topology.planes
+    switches, ports = switches * planes, (ports + design.spec.hosts.count * design.rails) * planes
     if ports <= MAX_PORTS:
         return ()
     message = f"{switches:,} switches have {ports:,} ports with those of the hosts; one fabric holds at most "
@@ -37,8 +38,8 @@ def _check_total(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> tuple[Pro
 
 
 def count_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> FabricCounts:
-    """Count what a plan builds; every link has a cable of its own."""
-    hosts = design.spec.hosts.count
+    """Count what a plan builds in every plane; every link has a cable of its own."""
+    hosts, planes = design.spec.hosts.count, design.spec.topology.planes
     endpoints = hosts * design.rails
     own = sum(extra.ports for extra in design.spec.hosts.extra_endpoints)
     if isinstance(plan, TorusPlan):
@@ -47,23 +48,24 @@ def count_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> FabricCou
     else:
         leaf, spine = plan.switches
         groups = units = len(plan.shapes)
-        inside, across, extra = plan.local_links, plan.global_links, own + int(plan.others.sum())
+        inside, across, extra = plan.local_links, plan.global_links, own + int(plan.others.sum()) * planes
     runs: dict[str, int] = dict.fromkeys(DIRECT_RUNS, 0)
     runs |= {"host_leaf": endpoints, "leaf_spine" if spine else "leaf_leaf": inside, "between_groups": across}
     switches = {"leaf": leaf, "spine": spine, "core": 0}
     total = sum(runs.values())
+    links = {run: count * planes for run, count in runs.items()}
     return FabricCounts(
         hosts=hosts,
         gpus=hosts * design.gpus,
         units=units,
-        endpoints=endpoints,
+        endpoints=endpoints * planes,
         extra_endpoints=extra,
-        switches=switches,
-        cables=dict(runs),
-        links=total,
-        run_links=dict(runs),
+        switches={tier: count * planes for tier, count in switches.items()},
+        cables=dict(links),
+        links=total * planes,
+        run_links=links,
         extra_cables=extra,
         extra_links=extra,
-        by_plane=(PlaneCounts(0, endpoints, switches, total),),
+        by_plane=tuple(PlaneCounts(plane, endpoints, switches, total) for plane in range(planes)),
         groups=groups,
     )

@@ -61,6 +61,36 @@ class SwitchGraph:
         return np.bincount(ends, minlength=self.switches).astype(np.int64)
 
 
+def repeat_graph(graph: SwitchGraph, planes: int) -> tuple[SwitchGraph, I32]:
+    """Put copies of a graph side by side, tier by tier and in each tier plane by plane.
+
+    Also returns ``[plane, switch]``: where each switch of a plane stands in the whole.
+    """
+    if planes == 1:
+        return graph, np.arange(graph.switches, dtype=np.int32).reshape(1, -1)
+    plane, switch = np.divmod(np.arange(planes * graph.switches), graph.switches)
+    order = np.lexsort((switch, plane, graph.tier[switch]))
+    at = np.empty(len(order), dtype=np.int32)
+    at[order] = np.arange(len(order))
+    at = at.reshape(planes, graph.switches)
+    chosen = switch[order]
+    return (
+        SwitchGraph(
+            shape=graph.shape,
+            tier=graph.tier[chosen],
+            group=graph.group[chosen],
+            place=None if graph.place is None else graph.place[chosen],
+            endpoints=graph.endpoints[chosen],
+            radix=graph.radix[chosen],
+            a=at[:, graph.a].reshape(-1),
+            b=at[:, graph.b].reshape(-1),
+            a_class=np.tile(graph.a_class, planes),
+            b_class=np.tile(graph.b_class, planes),
+        ),
+        at,
+    )
+
+
 def number_ends(graph: SwitchGraph) -> tuple[I32, I32]:
     """Give the port number, from 1, of both ends of every link: endpoints first, then class, peer, link."""
     ends = np.concatenate((graph.a, graph.b)).astype(np.int64)

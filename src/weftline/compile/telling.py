@@ -11,12 +11,13 @@ from weftline.model.design import ResolvedSpec
 
 def tell_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> dict[str, str]:
     """Say how the switches of a plan are joined, in a few words by name."""
+    each_plane = _per_plane(design)
     if isinstance(plan, TorusPlan):
         shape = " x ".join(str(size) for size in plan.sizes)
         links = ", ".join(str(count) for count in plan.links)
         return {
-            "torus": f"{shape} = {plan.switches:,} switches, {plan.endpoints} endpoint ports each",
-            "neighbour links": f"{links} in each dimension, {plan.switch_links:,} in all",
+            "torus": f"{shape} = {plan.switches:,} switches{each_plane}, {plan.endpoints} endpoint ports each",
+            "neighbour links": f"{links} in each dimension, {plan.switch_links:,} in all{each_plane}",
         }
     told: dict[str, str] = {}
     at = 0
@@ -30,9 +31,13 @@ def tell_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> dict[str, 
         at += group.count
     each = sorted({int(n) for n in plan.pairs[~_diagonal(len(plan.pairs))]}) or [0]
     span = str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}"
-    told["local links"] = f"{plan.local_links:,}"
-    told["global links"] = f"{span} between two groups, {plan.global_links:,} in all, {plan.arrangement}"
+    told["local links"] = f"{plan.local_links:,}{each_plane}"
+    told["global links"] = f"{span} between two groups, {plan.global_links:,} in all{each_plane}, {plan.arrangement}"
     return told
+
+
+def _per_plane(design: ResolvedSpec) -> str:
+    return " on each plane" if design.spec.topology.planes > 1 else ""
 
 
 def _diagonal(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
@@ -41,12 +46,14 @@ def _diagonal(count: int) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
 
 def reason_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> dict[str, str]:
     """Give the arithmetic behind every count of a plan."""
-    hosts = f"{design.spec.hosts.count:,} hosts x {design.rails} rails"
+    planes = design.spec.topology.planes
+    each = f" x {planes} planes" if planes > 1 else ""
+    hosts = f"{design.spec.hosts.count:,} hosts x {design.rails} rails{each}"
     if isinstance(plan, TorusPlan):
         told = tell_direct(design, plan)
         return {
             "host_leaf": hosts,
-            "leaf": told["torus"],
+            "leaf": told["torus"] + each,
             "leaf_leaf": told["neighbour links"],
             "units": f"{design.spec.hosts.count:,} hosts, {plan.unit} on each switch",
         }
@@ -59,9 +66,9 @@ def reason_direct(design: ResolvedSpec, plan: GroupPlan | TorusPlan) -> dict[str
         "host_leaf": hosts,
         "units": f"groups, {groups}",
         "groups": groups,
-        "leaf": " + ".join(f"{group.count} x {group.leaf} ({group.name})" for group, _ in kinds),
-        "spine": " + ".join(f"{group.count} x {group.spine} ({group.name})" for group, _ in kinds),
-        "leaf_spine" if plan.switches[1] else "leaf_leaf": inside,
+        "leaf": " + ".join(f"{group.count} x {group.leaf} ({group.name}){each}" for group, _ in kinds),
+        "spine": " + ".join(f"{group.count} x {group.spine} ({group.name}){each}" for group, _ in kinds),
+        "leaf_spine" if plan.switches[1] else "leaf_leaf": inside + each,
         "between_groups": tell_direct(design, plan)["global links"],
         "extra_endpoints": " + ".join(text for text in ("hosts.extra_endpoints", others) if text),
     }

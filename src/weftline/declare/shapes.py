@@ -48,16 +48,6 @@ def _check_unused(topology: TopologySection, places: Places) -> list[Problem]:
             message = f"topology.{key} means nothing with kind: {kind}"
             hint = f"remove {key}; it belongs to {owner}"
             problems.append(Problem("spec.topology-unused", message, hint, places.key("topology", key)))
-    if kind in DIRECT and topology.planes > 1:
-        message = f"kind: {kind} is built in one plane, not {topology.planes}"
-        problems.append(
-            Problem(
-                "spec.topology-unused",
-                message,
-                "remove planes, or declare each plane as a fabric of its own",
-                places.value("topology", "planes"),
-            )
-        )
     return problems
 
 

@@ -34,8 +34,8 @@ class GroupSpec(Section):
     )
     others: Annotated[int, Field(strict=True, ge=0, le=100_000)] = Field(
         default=0,
-        description="Endpoints of one port in each group that are none of the hosts, named after the kind: other "
-        "nodes, storage, gateways.",
+        description="Endpoints in each group that are none of the hosts, of one port on each plane, named after the "
+        "kind: other nodes, storage, gateways.",
     )
     global_links: SomeOrNone | Auto = Field(
         default=AUTO,

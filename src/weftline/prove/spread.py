@@ -189,7 +189,7 @@ def find_optimum(ground: Ground, flows: Flows) -> float:
     loads = [np.bincount(ports, weights=part) for ports, part in zip((source, goal), own, strict=True) if len(ports)]
     best = max((float(load.max(initial=0.0)) for load in loads), default=0.0)
     row_a, row_b = tables.port_row[source], tables.port_row[goal]
-    group = fabric.node_group[fabric.switch_node]
+    group = _number_groups(fabric)
     rows = np.arange(len(group), dtype=np.int32)
     for cut in (rows, group):
         a, b = cut[np.maximum(row_a, 0)], cut[np.maximum(row_b, 0)]
@@ -204,6 +204,12 @@ def find_optimum(ground: Ground, flows: Flows) -> float:
                 best, _share_cut(mine[crosses], rate[crosses], ends[some], crowd.port_rate[ground.between[some]])
             )
     return best
+
+
+def _number_groups(fabric: Fabric) -> I32:
+    """Number the groups of all components through, by switch row; groups of two planes have the same number there."""
+    group, component = fabric.node_group[fabric.switch_node], fabric.node_component[fabric.switch_node]
+    return np.where(group == NIL, NIL, group + component * (int(group.max(initial=0)) + 1)).astype(np.int32)
 
 
 def _share_cut(of_flow: I32, rate: F64, of_link: I32, link_rate: F64) -> float:

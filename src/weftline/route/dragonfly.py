@@ -54,19 +54,21 @@ def route_dragonfly(fabric: Fabric, graph: SwitchGraph, goals: Destinations, *, 
     """
     groups = read_groups(fabric, graph, "dragonfly")
     _check_whole(fabric, groups)
+    parts = split_groups(groups, graph)
     home, _ = list_homes(goals)
     ptr = np.zeros(len(home) + 1, dtype=np.int32)
 
     def ways(row: int) -> tuple[I32, I32]:
+        part = parts[int(graph.component[row])]
         port = list_group_ways(
-            row, home, graph.component, groups.of_row, groups.place, groups.member_ptr, groups.member, groups.inside,
-            graph.edge_ptr, graph.edge_row, graph.link_ptr, graph.link_port, groups.direct, int(detours), ptr,
+            row, home, graph.component, part.of_row, groups.place, part.member_ptr, part.member, groups.inside,
+            graph.edge_ptr, graph.edge_row, graph.link_ptr, graph.link_port, part.direct, int(detours), ptr,
         )  # fmt: skip
         return ptr, port
 
     everyone = _watch(fabric, graph, goals, home, ways, "dragonfly")
     if detours:
-        lanes = _ordered_lanes(fabric, graph, goals, groups)
+        lanes = _ordered_lanes(fabric, graph, goals, groups, parts)
         return replace(fill_sets(fabric, goals, everyone), lanes=lanes)
     tables = fill_picks(
         fabric, goals, everyone, count_off(goals, groups.of_row), np.ones(graph.switch_count, dtype=np.int32)
@@ -95,14 +97,19 @@ def route_dragonfly_plus(fabric: Fabric, graph: SwitchGraph, goals: Destinations
     if graph.switch_count * len(home) > MOST_CELLS:
         raise refuse("dragonfly-plus", f"{graph.switch_count:,} switches are too many")
     near = np.zeros((graph.switch_count, len(home)), dtype=np.uint8)
-    shape = (is_spine, graph.component, groups.of_row, groups.place, groups.inside, graph.edge_ptr, graph.edge_row)
-    measure_spines(home, *shape, near)
+    measure_spines(
+        home, is_spine, graph.component, groups.of_row, groups.place, groups.inside, graph.edge_ptr, graph.edge_row,
+        near,
+    )  # fmt: skip
+    parts = split_groups(groups, graph)
     ptr = np.zeros(len(home) + 1, dtype=np.int32)
 
     def ways(row: int) -> tuple[I32, I32]:
+        part = parts[int(graph.component[row])]
         port = list_spine_ways(
-            row, home, *shape, graph.link_ptr, graph.link_port, near, groups.direct, int(detours), ptr
-        )
+            row, home, is_spine, graph.component, part.of_row, groups.place, groups.inside, graph.edge_ptr,
+            graph.edge_row, graph.link_ptr, graph.link_port, near, part.direct, int(detours), ptr,
+        )  # fmt: skip
         return ptr, port
 
     everyone = _watch(fabric, graph, goals, home, ways, "dragonfly-plus")
@@ -159,6 +166,25 @@ def read_groups(fabric: Fabric, graph: SwitchGraph, engine: str) -> Groups:
         inside=inside,
         direct=direct,
     )
+
+
+def split_groups(groups: Groups, graph: SwitchGraph) -> list[Groups]:
+    """Number the groups of each connected part from 0, so that planes are routed alike; rows of others have group 0."""
+    count = int(graph.component.max(initial=0)) + 1
+    if count == 1:
+        return [groups]
+    parts: list[Groups] = []
+    for component in range(count):
+        rows = np.flatnonzero(graph.component == component).astype(np.int32)
+        numbers, inverse = np.unique(groups.of_row[rows], return_inverse=True)
+        own = inverse.reshape(-1).astype(np.int32)
+        of_row = np.zeros(len(groups.of_row), dtype=np.int32)
+        of_row[rows] = own
+        direct = np.ascontiguousarray(groups.direct[np.ix_(numbers, numbers)])
+        member = rows[np.argsort(own, kind="stable")]
+        ptr = count_to_ptr(own, len(numbers))
+        parts.append(replace(groups, of_row=of_row, member_ptr=ptr, member=member, direct=direct))
+    return parts
 
 
 def refuse(engine: str, why: str) -> CapabilityError:
@@ -227,14 +253,21 @@ def _one_class(goals: Destinations, kind: I8, lane: I8) -> Lanes:
     return Lanes(2, np.zeros(count, dtype=np.int8), with_answers=True, steps=steps)
 
 
-def _ordered_lanes(fabric: Fabric, graph: SwitchGraph, goals: Destinations, groups: Groups) -> Lanes:
+def _ordered_lanes(
+    fabric: Fabric, graph: SwitchGraph, goals: Destinations, groups: Groups, parts: list[Groups]
+) -> Lanes:
     """Make the three lanes of ways: class 0 goes up (lane 0) and then down (1), class 1 down (1) and up (2)."""
-    count = len(groups.direct)
-    of_pair = np.array(
-        [[0 if goes_up_first(one, two, count) else 1 for two in range(count)] for one in range(count)], dtype=np.int8
-    ).reshape(count, count)
     home = np.maximum(goals.home, 0)
-    path_class = of_pair[groups.of_row][:, groups.of_row[home]]
+    path_class = np.zeros((len(groups.of_row), len(home)), dtype=np.int8)
+    for component, part in enumerate(parts):
+        count = len(part.direct)
+        of_pair = np.array(
+            [[0 if goes_up_first(one, two, count) else 1 for two in range(count)] for one in range(count)],
+            dtype=np.int8,
+        ).reshape(count, count)
+        rows = np.flatnonzero(graph.component == component)
+        here = np.flatnonzero(graph.component[home] == component)
+        path_class[np.ix_(rows, here)] = of_pair[part.of_row[rows]][:, part.of_row[home[here]]]
     lane = np.zeros((2, 4, 4), dtype=np.int8)
     for one, (up, down) in enumerate(((0, 1), (2, 1))):
         lane[one, :, UP] = up

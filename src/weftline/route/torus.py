@@ -68,8 +68,7 @@ def route_torus(fabric: Fabric, graph: SwitchGraph, goals: Destinations) -> Tabl
         link = np.repeat(graph.link_ptr[edge], size) + np.arange(int(ptr[-1])) - np.repeat(ptr[:-1], size)
         return ptr, graph.link_port[link]
 
-    whole = np.zeros(rows, dtype=np.int32)
-    tables = fill_picks(fabric, goals, ways, count_off(goals, whole), np.ones(rows, dtype=np.int32))
+    tables = fill_picks(fabric, goals, ways, count_off(goals, graph.component), np.ones(rows, dtype=np.int32))
     return replace(tables, lanes=_make_lanes(fabric, graph, goals, lattice, (home, home_of, marks)))
 
 

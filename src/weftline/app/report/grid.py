@@ -23,6 +23,8 @@ def draw_grid(fabric: Fabric, port_load: F64) -> str:
     place = fabric.node_place
     if place is None or len(fabric.switch_node) > MAX_CELLS:
         return ""
+    if fabric.planes > 1:  # the planes stand side by side
+        place = np.column_stack((fabric.node_plane, place))
     spots, height = _spots(place[fabric.switch_node])
     load, links = _gather_links(fabric, port_load)
     lines: list[str] = []
