@@ -29,7 +29,7 @@ ISOLATE = ("tests/unit/prove/test_isolate.py", "tests/unit/technologies/test_aud
 ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_faulty_tables.py")
 LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
 REPAIR = ("tests/properties/test_repair.py",)
-ORDER = ("tests/properties/test_order.py",)
+ORDER = ("tests/properties/test_order.py", "tests/properties/test_order_steps.py")
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
          "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
          "tests/cli/test_audit.py")  # fmt: skip
@@ -48,6 +48,7 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "prove/isolate.py": ISOLATE,
     "prove/reach.py": PROVE,
     "prove/sharing.py": ISOLATE,
+    "prove/mixed.py": ORDER,
     "prove/stage.py": ORDER,
     "prove/tables.py": PROVE,
     "prove/transient.py": REPAIR,

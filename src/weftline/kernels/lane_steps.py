@@ -48,7 +48,7 @@ def start_walks(
 def mark_step_turns(
     path_class: int,
     mask: U16,
-    lane: I8,
+    held: U16,
     port_class: I8,
     turn_ptr: I64,
     port_ptr: I32,
@@ -71,11 +71,12 @@ def mark_step_turns(
 ) -> None:
     """Mark the turns of the packets of one class, a bit per lane that they come in on; O(members in use).
 
-    ``turn`` is as in ``channels.mark_turns``, zero before. ``lane[kind in, kind out]`` is that of the class. All walks
-    are followed from every source of the class; loops once around.
+    ``turn`` is as in ``channels.mark_turns``, zero before. ``held[kind in, kind out]`` has a bit for each lane
+    that packets of the class may hold behind such ports. All walks are followed from every source of the class; loops
+    once around.
     """
     switches, destinations = group.shape
-    kinds = lane.shape[0]
+    kinds = held.shape[0]
     seen = np.full(switches * kinds, NIL, dtype=np.int32)
     queue = np.empty(switches * kinds, dtype=np.int32)
     bit = 1 << path_class
@@ -103,7 +104,7 @@ def mark_step_turns(
                     node = switch_node[step]
                     width = np.int64(port_ptr[node + 1] - port_ptr[node])
                     at = turn_ptr[step] + out * width + next_port[member] - port_ptr[node]
-                    turn[at] |= 1 << lane[kind, port_class[member_port[member]]]
+                    turn[at] |= held[kind, port_class[member_port[member]]]
                 state = step * kinds + port_class[next_port[member]]
                 if seen[state] != d:
                     seen[state] = d
@@ -115,7 +116,7 @@ def mark_step_turns(
 def spread_step_turns(
     turn: U16,
     turn_ptr: I64,
-    lane: I8,
+    held: U16,
     port_class: I8,
     port_ptr: I32,
     group_ptr: I32,
@@ -140,8 +141,8 @@ def spread_step_turns(
             begin = member_ptr[group_ptr[row] + entry]
             end = member_ptr[group_ptr[row] + entry + 1]
             for q in range(width):
-                held = turn[turn_ptr[row] + entry * width + q]
-                if held == 0:
+                came = turn[turn_ptr[row] + entry * width + q]
+                if came == 0:
                     continue
                 for member in range(begin, end):
                     if next_row[member] < 0:
@@ -149,8 +150,8 @@ def spread_step_turns(
                     port = member_port[member]
                     at = wait_ptr[row] + q * width + port - base
                     for level in range(lanes):
-                        if held >> level & 1:
-                            wait[at, level] |= 1 << lane[port_class[base + q], port_class[port]]
+                        if came >> level & 1:
+                            wait[at, level] |= held[port_class[base + q], port_class[port]]
 
 
 @kernel
@@ -271,7 +272,7 @@ def find_step_causes(
     cycle: I32,
     path_class: int,
     mask: U16,
-    lane: I8,
+    held: U16,
     port_class: I8,
     port_peer: I32,
     group: U8 | U16,
@@ -298,7 +299,7 @@ def find_step_causes(
     pairs = len(cycle)
     ports = len(port_peer)
     switches, destinations = group.shape
-    kinds = lane.shape[0]
+    kinds = held.shape[0]
     seen = np.full(switches * kinds, NIL, dtype=np.int32)
     queue = np.empty(switches * kinds, dtype=np.int32)
     came_from = np.empty(switches * kinds, dtype=np.int32)
@@ -335,9 +336,9 @@ def find_step_causes(
                 then = np.int64(group[step, d])
                 if then >= group_ptr[step + 1] - group_ptr[step]:
                     continue
-                held = lane[kind, port_class[port]] * ports + port
+                lanes = held[kind, port_class[port]]
                 for pair in range(pairs):
-                    if cause[pair] != NIL or cycle[pair] != held:
+                    if cause[pair] != NIL or cycle[pair] % ports != port or lanes >> (cycle[pair] // ports) & 1 == 0:
                         continue
                     wanted = cycle[(pair + 1) % pairs]
                     first = member_ptr[group_ptr[step] + then]
@@ -345,7 +346,7 @@ def find_step_causes(
                         out = member_port[other]
                         if next_row[other] < 0 or out != wanted % ports:
                             continue
-                        if lane[port_class[next_port[member]], port_class[out]] == wanted // ports:
+                        if held[port_class[next_port[member]], port_class[out]] >> (wanted // ports) & 1:
                             cause[pair] = d
                             origin[pair] = came_from[state]
                             break

@@ -10,16 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.kernels.channels import find_causes
-from weftline.kernels.column import I32, I64, NIL, U8, digest_parts
+from weftline.kernels.column import I32, I64, NIL, U8, U16, Array, digest_parts
 from weftline.kernels.cycles import find_cycle, rank_channels
 from weftline.kernels.mixture import GOOD, LOOPS, walk_column
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED
 from weftline.model.fabric import Fabric
-from weftline.model.lanes import Lanes, LaneSteps
+from weftline.model.lanes import Lanes
 from weftline.model.proof import Certificate, Proof, Verdict, Witness
 from weftline.model.routes import Routes
 from weftline.prove.deadlock import MAX_CYCLE_STEPS, build_dependencies, find_channels
-from weftline.prove.steps import gather_walkers, list_dependencies
+from weftline.prove.mixed import gather_mixed, mix_steps
+from weftline.prove.steps import list_mixed, mark_classes, tell_cycle
 from weftline.prove.tables import Tables, read_tables, view_lane
 from weftline.prove.transient import join_tables
 from weftline.prove.unite import United, lane_column
@@ -30,6 +31,10 @@ STATEMENT = (
     "Whatever mixture of the tables before and after a packet meets, at each switch the entry of either, it does not "
     "loop, it is delivered where both the first and the last tables deliver it, and the channels that packets of all "
     "mixtures hold and wait for form no cycle in any lane. Packets of earlier stages are delivered or dropped by then."
+)
+OF_STEPS = (
+    " Packets carry the class of their path before or after, and at each pair of ports of each switch the lane follows "
+    "from the map before or after."
 )
 WITHOUT = " Nothing is sent to the {count:,} destinations that are drained."
 
@@ -120,8 +125,7 @@ def prove_stage(ground: Ground, before: Routes, after: Routes, drained: NDArray[
     """
     fabric, united = ground.fabric, ground.united
     off = np.zeros(before.group.shape[1], dtype=bool) if drained is None else drained
-    parts = (CLAIM, united.old.digest, united.new.digest, before.group, after.group, off, lane_column(before))
-    of = digest_parts((*parts, lane_column(after)))
+    of = digest_parts((CLAIM, united.old.digest, united.new.digest, off, *_list_parts(before), *_list_parts(after)))
     statement = STATEMENT + (WITHOUT.format(count=int(off.sum())) if off.any() else "")
     settled = (before.group == united.old.group) | (before.group == united.new.group)
     still = (before.group == after.group).all(axis=0) & settled.all(axis=0)
@@ -151,37 +155,45 @@ def prove_stage(ground: Ground, before: Routes, after: Routes, drained: NDArray[
 def _prove_steps(
     ground: Ground, sides: tuple[Routes, Routes], off: NDArray[np.bool_], of: str, detail: dict[str, Any]
 ) -> Proof:
-    """Judge a stage where packets change lanes on their way: by the class of their path before, and by that after."""
-    fabric, (first, last) = ground.fabric, (ground.united.old.steps, ground.united.new.steps)
-    if first is None or last is None or not _are_same_maps(first, last):
-        return _doubt(of, "maps from classes to lanes change too, and at each switch at its own moment")
+    """Judge a stage where packets change lanes on their way: classes and maps before and after, in every mixture."""
+    fabric = ground.fabric
+    mixed = mix_steps(sides[0].steps, sides[1].steps)
+    if mixed is None:
+        return _doubt(of, "the ports of both maps are of more classes than can be told apart")
+    maps, mask, unsaid = mixed
+    statement = STATEMENT + OF_STEPS + (WITHOUT.format(count=int(off.sum())) if off.any() else "")
+    told = _find_unsaid(ground, mask, unsaid, off)
+    if told is not None:
+        return _refute(of, statement, told)
     joined, read = _join(ground, *sides)
     read = replace(read, target_kind=np.where(off, IS_SKIPPED, read.target_kind).astype(np.int8),
                    same_as=np.arange(len(off), dtype=np.int32))  # fmt: skip
-    found: list[NDArray[np.int64]] = []
-    for routes, steps in ((ground.united.old, first), (ground.united.new, last)):
-        walkers = gather_walkers(fabric, replace(joined, lanes=routes.lanes), read, steps)
-        waits = list_dependencies(fabric, read, steps, walkers, ground.lanes)
-        if waits is None:
-            return _doubt(of, "the turns would not fit into a GiB")
-        source = np.repeat(np.arange(len(waits[0]) - 1), np.diff(waits[0])).astype(np.int64)
-        found.append(source << 32 | waits[1])
-    every = np.unique(np.concatenate(found))
-    counts = np.bincount(every >> 32, minlength=ground.lanes * fabric.port_count)
-    ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-    target = (every & 0xFFFFFFFF).astype(np.int32)
-    rank, remaining = rank_channels(ptr, target)
-    statement = STATEMENT + (WITHOUT.format(count=int(off.sum())) if off.any() else "")
+    walkers = gather_mixed(fabric, read, maps, mask, with_answers=ground.with_answers)
+    waits = list_mixed(fabric, read, maps, walkers, ground.lanes)
+    if waits is None:
+        return _doubt(of, "the turns would not fit into a GiB")
+    rank, remaining = rank_channels(*waits)
     if remaining:
-        cycle, _ = find_cycle(ptr, target, rank, MAX_CYCLE_STEPS)
-        names = [f"{fabric.link_name(int(one) % fabric.port_count)} lane {one // fabric.port_count}" for one in cycle]
-        summary = f"{len(names)} channels could wait for each other: {' -> '.join((*names[:8], names[0]))}"
-        return _refute(of, statement, Witness("cycle", summary, {"cycle": names, "destinations": []}))
-    return _accept(of, statement, rank.reshape(ground.lanes, -1), {**detail, "dependencies": len(every)})
+        return _refute(of, statement, tell_cycle(fabric, joined, read, (maps, walkers), waits, rank))
+    return _accept(of, statement, rank.reshape(ground.lanes, -1), {**detail, "dependencies": len(waits[1])})
 
 
-def _are_same_maps(first: LaneSteps, last: LaneSteps) -> bool:
-    return np.array_equal(first.port_class, last.port_class) and np.array_equal(first.lane, last.lane)
+def _find_unsaid(ground: Ground, mask: U16, unsaid: int, off: NDArray[np.bool_]) -> Witness | None:
+    """Find a pair whose packets could meet a map that does not name their class: nobody knows what becomes of them."""
+    tables, fabric = ground.tables, ground.fabric
+    hits = np.broadcast_to(mask & np.uint16(unsaid), (len(fabric.switch_node), len(off)))
+    for goal in np.flatnonzero(hits.any(axis=0) & ~off & (tables.target_kind != IS_SKIPPED)).tolist():
+        rows = np.flatnonzero((hits[:, goal] != 0) & (ground.mark_senders(goal) == 1))
+        if len(rows):
+            return _tell_column(ground, goal, "lost", int(rows[0]), int(hits[rows[0], goal]))
+    return None
+
+
+def _list_parts(routes: Routes) -> tuple[Array, ...]:
+    """List what may differ from stage to stage."""
+    steps = routes.steps
+    laned = () if steps is None else (steps.lane, mark_classes(steps))
+    return (routes.group, lane_column(routes), *laned)
 
 
 def _accept(of: str, statement: str, ranks: I32, detail: dict[str, Any]) -> Proof:
@@ -234,7 +246,7 @@ def _keep(read: Tables, joined: Routes, kept: NDArray[np.bool_]) -> Tables:
     return view_lane(read, replace(joined, lanes=lanes), 0)[0]
 
 
-def _tell_column(ground: Ground, goal: int, what: str, row: int) -> Witness:
+def _tell_column(ground: Ground, goal: int, what: str, row: int, classes: int = 0) -> Witness:
     name = name_destination(ground.fabric, ground.united.old, goal)
     switch = ground.fabric.node_name[int(ground.fabric.switch_node[row])]
     words = (
@@ -242,7 +254,11 @@ def _tell_column(ground: Ground, goal: int, what: str, row: int) -> Witness:
         if what == "loop"
         else f"packets from {switch} to {name} could be lost"
     )
-    return Witness(what, words, {"destination": name, "switch": switch})
+    if not classes:
+        return Witness(what, words, {"destination": name, "switch": switch})
+    one = (classes & -classes).bit_length() - 1
+    words += f": a map from classes to lanes does not name class {one}"
+    return Witness(what, words, {"destination": name, "switch": switch, "path_class": one})
 
 
 def _tell_cycle(

@@ -45,6 +45,20 @@ class Walkers:
     home_count: I32
 
 
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """Which lanes packets may hold, by class of the path and of the ports in and out; of mixed maps every one."""
+
+    port_class: I8
+    held: U16
+    """``[path class, class of the port in, class of the port out]``: a bit for each lane."""
+
+
+def read_maps(steps: LaneSteps) -> Maps:
+    """Read the one map of tables that nobody changes."""
+    return Maps(steps.port_class, np.left_shift(1, steps.lane.astype(np.int32)).astype(np.uint16))
+
+
 def judge_steps(
     fabric: Fabric, routes: Routes, tables: Tables, steps: LaneSteps
 ) -> tuple[I32, int, int, Witness | None] | None:
@@ -58,7 +72,7 @@ def judge_steps(
     if found is None:
         return None
     rank, behind = rank_channels(*found)
-    witness = _witness(fabric, routes, tables, (steps, walkers), found, rank) if behind else None
+    witness = tell_cycle(fabric, routes, tables, (read_maps(steps), walkers), found, rank) if behind else None
     is_channel = (fabric.switch_row[fabric.port_node] != NIL) & (tables.port_row != NIL)
     ranks = np.where(is_channel, rank.reshape(lanes, -1), NIL).astype(np.int32)
     return ranks, len(found[1]), behind, witness
@@ -87,17 +101,26 @@ def state_steps(lanes: Lanes) -> str:
 
 def gather_walkers(fabric: Fabric, routes: Routes, tables: Tables, steps: LaneSteps) -> Walkers:
     """Gather who sends to which destination by which class, and which destinations are walked alike."""
-    mask = np.left_shift(1, steps.path_class.astype(np.int32)).astype(np.uint16)
-    if steps.more is not None:
-        mask = mask | steps.more
+    mask = mark_classes(steps)
     if routes.lanes is not None and routes.lanes.with_answers:
-        mask = _add_answers(tables, mask)
+        mask = mask | list_answers(tables, mask)
+    return place_walkers(fabric, tables, mask, steps.port_class)
+
+
+def mark_classes(steps: LaneSteps) -> U16:
+    """Mark the classes by which is sent to each destination, ``[1 or S, D]``."""
+    mask = np.left_shift(1, steps.path_class.astype(np.int32)).astype(np.uint16)
+    return mask if steps.more is None else mask | steps.more
+
+
+def place_walkers(fabric: Fabric, tables: Tables, mask: U16, port_class: I8) -> Walkers:
+    """Place who sends by which class where, and behind ports of which class."""
     held = tables.endpoint[tables.port_row[tables.endpoint] != NIL]
-    pairs = np.stack((tables.port_row[held], steps.port_class[fabric.port_peer[held]]), axis=1)
+    pairs = np.stack((tables.port_row[held], port_class[fabric.port_peer[held]]), axis=1)
     homes, counts = np.unique(pairs, axis=0, return_counts=True)
     own_kind = np.zeros(len(tables.target_kind), dtype=np.int8)
     hangs = (tables.target_kind == IS_ENDPOINT) & (tables.target_row != NIL)
-    own_kind[hangs] = steps.port_class[fabric.port_peer[tables.target_port[hangs]]]
+    own_kind[hangs] = port_class[fabric.port_peer[tables.target_port[hangs]]]
     return Walkers(
         mask=mask,
         same_as=_share_alike(tables, mask),
@@ -114,8 +137,8 @@ def _classes(walkers: Walkers) -> Iterator[int]:
     return (one for one in range(MAX_CLASSES) if used >> one & 1)
 
 
-def _add_answers(tables: Tables, mask: U16) -> U16:
-    """Add to each pair the classes by which the destination asks the endpoints of the source's switch."""
+def list_answers(tables: Tables, mask: U16) -> U16:
+    """Mark for each pair the classes by which the destination asks the endpoints of the source's switch."""
     rows, goals = tables.group.shape
     asked = np.flatnonzero((tables.target_kind == IS_ENDPOINT) & (tables.target_row != NIL))
     asked = asked[np.argsort(tables.target_row[asked], kind="stable")]
@@ -124,8 +147,8 @@ def _add_answers(tables: Tables, mask: U16) -> U16:
     if len(asked):
         bits = mask[:, asked]
         by_home[:, row] = np.bitwise_or.reduceat(bits, first, axis=1)
-    wide = np.broadcast_to(mask, (rows, goals)).copy()
-    wide[:, asked] |= by_home[tables.target_row[asked]].T
+    wide = np.zeros((rows, goals), dtype=np.uint16)
+    wide[:, asked] = by_home[tables.target_row[asked]].T
     return wide
 
 
@@ -142,6 +165,11 @@ def list_dependencies(
     fabric: Fabric, tables: Tables, steps: LaneSteps, walkers: Walkers, lanes: int
 ) -> tuple[I64, I32] | None:
     """List which lane of which channel waits on which, as CSR over ``lane * ports + port``."""
+    return list_mixed(fabric, tables, read_maps(steps), walkers, lanes)
+
+
+def list_mixed(fabric: Fabric, tables: Tables, maps: Maps, walkers: Walkers, lanes: int) -> tuple[I64, I32] | None:
+    """List the same where packets may hold several lanes behind a port; None where it would take over a GiB."""
     widths = np.diff(fabric.port_ptr)[fabric.switch_node].astype(np.int64)
     turn_ptr = _to_ptr(widths * np.diff(tables.group_ptr).astype(np.int64))
     wait_ptr = _to_ptr(widths * widths)
@@ -152,34 +180,34 @@ def list_dependencies(
     for one in _classes(walkers):
         turn[:] = 0
         mark_step_turns(
-            one, walkers.mask, steps.lane[one], steps.port_class, turn_ptr, fabric.port_ptr, tables.group,
+            one, walkers.mask, maps.held[one], maps.port_class, turn_ptr, fabric.port_ptr, tables.group,
             tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row, tables.next_port,
             fabric.switch_node, tables.target_kind, tables.target_row, walkers.same_as, walkers.own_kind,
             tables.own_count, walkers.home_row, walkers.home_kind, walkers.home_count, turn,
         )  # fmt: skip
         spread_step_turns(
-            turn, turn_ptr, steps.lane[one], steps.port_class, fabric.port_ptr, tables.group_ptr, tables.member_ptr,
+            turn, turn_ptr, maps.held[one], maps.port_class, fabric.port_ptr, tables.group_ptr, tables.member_ptr,
             tables.member_port, tables.next_row, fabric.switch_node, wait_ptr, wait,
         )  # fmt: skip
     return list_step_dependencies(wait, wait_ptr, fabric.port_ptr, fabric.port_peer, fabric.switch_node)
 
 
-def _witness(
+def tell_cycle(
     fabric: Fabric,
     routes: Routes,
     tables: Tables,
-    lanes: tuple[LaneSteps, Walkers],
+    lanes: tuple[Maps, Walkers],
     dependencies: tuple[I64, I32],
     rank: I32,
 ) -> Witness:
     """Show a shortest cycle, and for each step a destination, a source and a class whose packets hold and wait so."""
-    steps, walkers = lanes
+    maps, walkers = lanes
     cycle, is_shortest = find_cycle(*dependencies, rank, MAX_CYCLE_STEPS)
     cause, origin = (np.full(len(cycle), NIL, dtype=np.int32) for _ in range(2))
     by_class = np.full(len(cycle), NIL, dtype=np.int32)
     for one in _classes(walkers):
         find_step_causes(
-            cycle, one, walkers.mask, steps.lane[one], steps.port_class, fabric.port_peer, tables.group,
+            cycle, one, walkers.mask, maps.held[one], maps.port_class, fabric.port_peer, tables.group,
             tables.group_ptr, tables.member_ptr, tables.member_port, tables.next_row, tables.next_port,
             tables.target_kind, tables.target_row, walkers.own_kind, tables.own_count, walkers.home_row,
             walkers.home_kind, walkers.home_count, cause, origin,

@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weftline.kernels.column import I8, I32, I64
+from weftline.kernels.column import I8, I32, I64, NIL
+from weftline.model.lanes import Lanes, LaneSteps
 from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
+from weftline.prove.steps import mark_classes
 
 MOST_OF_A_BYTE = 253
 """Groups of a switch that an entry of 8 bits can name: two numbers say that there is no route, and that it is here."""
+
+MOST_PORT_CLASSES = 127
+"""Classes of ports that a number of 8 bits tells apart."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,10 +31,15 @@ class United:
         """List the destinations whose entries, lane or class change."""
         differ = (self.old.group != self.new.group).any(axis=0) | (lane_column(self.old) != lane_column(self.new))
         if self.old.steps is not None and self.new.steps is not None:
-            differ |= (self.old.steps.path_class != self.new.steps.path_class).any(axis=0)
-            if self.old.steps.more is not None or self.new.steps.more is not None:
-                differ[:] = True
+            differ |= (mark_classes(self.old.steps) != mark_classes(self.new.steps)).any(axis=0)
+            differ |= self.maps_differ
         return np.flatnonzero(differ).astype(np.int32)
+
+    @property
+    def maps_differ(self) -> bool:
+        """Tell whether some class of paths has another lane somewhere, which concerns every destination."""
+        old, new = self.old.steps, self.new.steps
+        return old is not None and new is not None and not np.array_equal(old.lane, new.lane)
 
 
 def lane_column(routes: Routes) -> I8:
@@ -42,9 +52,10 @@ def lane_column(routes: Routes) -> I8:
 def unite_tables(old: Routes, new: Routes) -> United:
     """Tell two tables of one fabric in the same words; O(entries).
 
-    A destination that only one of them has gets a column without entries in the other.
+    A destination that only one of them has gets a column without entries in the other. Where packets of either change
+    lanes on their way, the maps of both are told by the same classes of ports; see ``_unite_steps``.
     """
-    old, new = _unite_destinations(old, new)
+    old, new = _unite_steps(*_unite_destinations(old, new))
     same = all(
         np.array_equal(a, b)
         for a, b in (
@@ -99,6 +110,42 @@ def _spread(routes: Routes, every: I32, place: I64) -> Routes:
         group=table,
         lanes=lanes,
     )
+
+
+def _unite_steps(old: Routes, new: Routes) -> tuple[Routes, Routes]:
+    """Tell both maps from class to lane by the same classes of ports; tables whose packets keep lanes get a map too.
+
+    A class of paths that only one of both maps names has lane NIL in the other: what a device does with it is not
+    known, and a packet may be dropped there (IBTA vol 1, 7.6.6: to VL15). Tables come back as they are where the
+    classes of ports would be more than a number of 8 bits can tell.
+    """
+    ports = next((one.steps.port_class.shape for one in (old, new) if one.steps is not None), None)
+    if ports is None:
+        return old, new
+    sides = [_read_steps(routes, ports) for routes in (old, new)]
+    width = sides[1].lane.shape[-1]
+    pair = sides[0].port_class.astype(np.int64) * width + sides[1].port_class
+    known, joint = np.unique(pair, return_inverse=True)
+    if len(known) > MOST_PORT_CLASSES:
+        return old, new
+    classes = max(len(one.lane) for one in sides)
+    told: list[Routes] = []
+    for routes, steps, kind in zip((old, new), sides, (known // width, known % width), strict=True):
+        lane = np.full((classes, len(known), len(known)), NIL, dtype=np.int8)
+        lane[: len(steps.lane)] = steps.lane[:, kind][:, :, kind]
+        own = replace(steps, port_class=joint.reshape(-1).astype(np.int8), lane=lane)
+        none = np.zeros(len(routes.destination_node), dtype=np.int8)
+        answers = routes.lanes is not None and routes.lanes.with_answers
+        told.append(replace(routes, lanes=Lanes(routes.lane_count, none, with_answers=answers, steps=own)))
+    return told[0], told[1]
+
+
+def _read_steps(routes: Routes, ports: tuple[int, ...]) -> LaneSteps:
+    """Read how packets come to their lanes; where they keep them, a class is a lane (IBTA vol 1, 7.6.6)."""
+    if routes.steps is not None:
+        return routes.steps
+    lane = np.arange(routes.lane_count, dtype=np.int8).reshape(-1, 1, 1)
+    return LaneSteps(lane_column(routes).reshape(1, -1), np.zeros(ports, dtype=np.int8), lane)
 
 
 def _unite_groups(old: Routes, new: Routes) -> United:

@@ -1,0 +1,111 @@
+"""Laws of stages where packets change lanes on their way, held against every mixture of tables, classes and maps."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from tests.mixtures import follow_maps, interleave, is_safe, list_cells, list_packets, list_pieces, mix_maps
+from tests.tables import minimal_routes, random_world
+from weftline.model.fabric import Fabric
+from weftline.model.lanes import Lanes, LaneSteps
+from weftline.model.proof import Verdict
+from weftline.model.routes import Routes
+from weftline.prove.stage import Ground, prove_stage
+from weftline.prove.unite import unite_tables
+
+MOST_PIECES = 6
+SEEDS = st.integers(0, 2**32)
+
+
+def give_steps(fabric: Fabric, routes: Routes, rng: random.Random) -> Routes:
+    """Give tables lanes of one kind or the other at random: one, kept, or changed on the way."""
+    goals, rows = len(routes.destination_port), len(fabric.switch_node)
+    lanes = rng.randint(1, 3)
+    answers = rng.random() < 0.4
+    if rng.random() < 0.3:
+        own = np.array([rng.randrange(lanes) for _ in range(goals)], dtype=np.int8)
+        return replace(routes, lanes=Lanes(lanes, own, with_answers=answers))
+    classes, kinds = rng.randint(1, 2), rng.randint(1, 3)
+    wide = rows if rng.random() < 0.5 else 1
+    steps = LaneSteps(
+        path_class=np.array([rng.randrange(classes) for _ in range(wide * goals)], dtype=np.int8).reshape(wide, goals),
+        port_class=np.array([rng.randrange(kinds) for _ in range(fabric.port_count)], dtype=np.int8),
+        lane=np.array([rng.randrange(lanes) for _ in range(classes * kinds**2)], dtype=np.int8).reshape(
+            classes, kinds, kinds
+        ),
+        more=np.array([[rng.randrange(1 << classes) for _ in range(goals)] for _ in range(rows)], dtype=np.uint16)
+        .reshape(rows, goals) if rng.random() < 0.3 else None,
+    )  # fmt: skip
+    return replace(routes, lanes=Lanes(lanes, np.zeros(goals, dtype=np.int8), with_answers=answers, steps=steps))
+
+
+def two_worlds(seed: int) -> tuple[Fabric, Routes, Routes]:
+    """Make a small fabric and two tables of it, with lanes of their own, or the same where that is drawn."""
+    fabric, old = random_world(seed, sane=True)
+    rng = random.Random(seed + 7)
+    to_switches = bool(np.any(old.destination_port == -1))
+    new = minimal_routes(fabric, tie=lambda _r, _d, ports: [rng.choice(list(ports))], to_switches=to_switches)
+    first, last = give_steps(fabric, old, rng), give_steps(fabric, new, rng)
+    if rng.random() < 0.3:
+        last = replace(new, lanes=first.lanes)
+    assume(first.steps is not None or last.steps is not None)
+    return fabric, first, last
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(SEEDS, st.booleans())
+def test_a_stage_is_proved_where_every_mixture_is_safe(seed: int, is_drained: bool) -> None:
+    fabric, old, new = two_worlds(seed)
+    assume(len(list_pieces(old, new)) <= MOST_PIECES or np.any(old.group_ptr != new.group_ptr))
+    ground = Ground(fabric, unite_tables(old, new))
+    first, last = ground.united.old, ground.united.new
+    assume(len(list_pieces(first, last)) <= MOST_PIECES)
+    off = np.zeros(len(first.destination_node), dtype=bool)
+    off[: int(is_drained)] = True
+    proof = prove_stage(ground, first, last, off)
+    # the twin reads the lanes as they were given, not as they were united
+    sides = (replace(first, lanes=old.lanes), replace(last, lanes=new.lanes))
+    wanted = is_safe(fabric, *sides, (*sides, set(np.flatnonzero(off).tolist())))
+    assert (proof.verdict is Verdict.PROVED) == wanted, proof
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(SEEDS)
+def test_maps_that_change_place_by_place_give_the_waits_of_both_at_each_hop(seed: int) -> None:
+    """The twin takes at each hop either map; here every mixture of places of maps is made and packets are followed."""
+    fabric, old, new = two_worlds(seed)
+    ground = Ground(fabric, unite_tables(old, new))
+    sides = (replace(ground.united.old, lanes=old.lanes), replace(ground.united.new, lanes=new.lanes))
+    assume(len(list_pieces(*sides)) <= 3)
+    waits: set[object] = set()
+    assumed: set[object] = set()
+    for mixture in interleave(*sides):
+        packets = [one for one in list_packets(fabric, mixture, sides, set()) if one.how == "delivered"]
+        cells = list_cells(sides, packets)
+        assume(len(cells) <= 8)
+        assume(not any(None in {lane_of(side, one.path_class) for side in sides} for one in packets))
+        for new_cells in mix_maps(cells):
+            for one in packets:
+                waits |= set(itertools.pairwise(follow_maps(one, sides, new_cells)))
+        for one in packets:
+            held = [{(lane_at(side, one.path_class, *hop), hop[1]) for side in sides} for hop in one.hops]
+            for first, then in itertools.pairwise(held):
+                assumed |= set(itertools.product(first, then))
+    assert waits == assumed
+
+
+def lane_of(routes: Routes, path_class: int) -> int | None:
+    return lane_at(routes, path_class, 0, 0)
+
+
+def lane_at(routes: Routes, path_class: int, came: int, out: int) -> int | None:
+    steps = routes.steps
+    if steps is None:
+        return path_class if path_class < routes.lane_count else None
+    return steps.lane_of(path_class, came, out) if path_class < len(steps.lane) else None
