@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.oracle import ibdmchk
 from weftline.adopt import build_fabric, read_discovery
 from weftline.app import engines
 from weftline.drivers import DRIVERS
@@ -35,21 +34,6 @@ pytestmark = [
 ]
 
 
-def check(folder: Path) -> tuple[int, bool | None]:
-    """Have ibdmchk walk what OpenSM programmed: lost paths, and whether there is a credit loop.
-
-    It looks for loops only where no path is lost.
-    """
-    command = ("ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "opensm.mcfdbs")
-    # Its status says nothing: it may crash when it is done.
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    lost = re.search(r"-E- Found (\d+) missing paths", done.stdout)
-    if lost:
-        return int(lost[1]), None
-    assert re.search(r"-I- Scanned:\s*\d+ CA to CA paths", done.stdout), done.stdout[-2000:]
-    return 0, "no credit loops found" not in done.stdout
-
-
 def test_our_verdicts_are_those_of_ibdmchk(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opensm, "LOG_FLAGS", "0x43")
     discovery = read_discovery((corpus / "infiniband" / DGX).read_bytes(), DGX)
@@ -60,7 +44,9 @@ def test_our_verdicts_are_those_of_ibdmchk(corpus: Path, tmp_path: Path, monkeyp
     read_state = DRIVERS["opensm"].read_state
 
     def read(access: Access, with_lanes: bool) -> SubnetState:
-        theirs.append(check(access.folder))
+        said = ibdmchk.ask(access.folder)
+        assert said is not None
+        theirs.append((said.lost, said.has_loop))
         return read_state(access, with_lanes)
 
     monkeypatch.setitem(engines.DRIVERS.held, "opensm", replace(DRIVERS["opensm"], read_state=read))
