@@ -123,9 +123,20 @@ def test_report(places: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "artifacts").exists()
 
 
-def test_init(tmp_path: Path) -> None:
-    document = hold(run("init", tmp_path / "new" / "first.yaml", "--json").document, "starter")
-    assert run("check", document["declaration"]).status == 0
+@pytest.mark.parametrize("kind", ["rail-optimised", "dragonfly", "dragonfly-plus", "torus"])
+def test_init(kind: str, tmp_path: Path) -> None:
+    document = hold(run("init", tmp_path / "new" / "first.yaml", "--kind", kind, "--json").document, "starter")
+    checked = run("check", document["declaration"], "--json")
+    assert (checked.status, checked.document["problems"]) == (0, [])
+    assert run("prove", document["declaration"], "--quiet").status == 0
+
+
+def test_init_refuses_a_kind_without_a_starter(tmp_path: Path) -> None:
+    ran = run("init", tmp_path / "first.yaml", "--kind", "moebius")
+    assert ran.status == 64
+    assert "[usage.choice]" in ran.err
+    assert "choose rail-optimised, dragonfly, dragonfly-plus, torus" in ran.err
+    assert not (tmp_path / "first.yaml").exists()
 
 
 def test_explain_and_schema() -> None:

@@ -18,6 +18,9 @@ def register(app: typer.Typer) -> None:
 
 def init(
     path: Annotated[Path, typer.Argument(help="The declaration to write.")] = Path("fabric.yaml"),
+    kind: Annotated[
+        str, typer.Option("--kind", help="rail-optimised, dragonfly, dragonfly-plus or torus.")
+    ] = "rail-optimised",
     force: Annotated[bool, typer.Option("--force", metavar="", help="Write over a file that exists.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -27,7 +30,7 @@ def init(
     from weftline.app.start import write_starter
     from weftline.cli import show
 
-    return show.show_starter(write_starter(path, force=force), as_json=as_json, quiet=quiet, no_color=no_color)
+    return show.show_starter(write_starter(path, kind, force=force), as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def check(place: Place, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -51,8 +50,3 @@ def _make_partial(shape: dict[str, Any]) -> None:
         "type": "string",
         "description": "A part whose figures this one has, except those that are given here.",
     }
-
-
-def starter() -> str:
-    """Give the commented declaration that ``weftline init`` writes."""
-    return resources.files("weftline.declare").joinpath("starter.yaml").read_text(encoding="utf-8")
