@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.kernels.reference import climb, updown
 from tests.kernels.reference import repair as reference
 from tests.kernels.test_updown import Case, Laid, cases
-from weftline.kernels.repair import count_loops, mark_touched, repair_columns
+from weftline.kernels.repair import count_loops, list_changes, mark_touched, repair_columns
 
 
 def draw_table(data: st.DataObject, rows: int, goals: int, top: int) -> list[list[int]]:
@@ -109,3 +109,16 @@ def test_loops_match_the_twin(rows: int, data: st.DataObject) -> None:
         }
         assert bool(looping[goal]) == reference.loops(ways)
     assert found == looping.sum()
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 8), st.data())
+def test_changes_match_the_twin_as_far_as_there_is_room(rows: int, goals: int, room: int, data: st.DataObject) -> None:
+    before, after = draw_table(data, rows, goals, 1), draw_table(data, rows, goals, 1)
+    columns = sorted(data.draw(st.sets(st.integers(0, goals - 1))))
+    row, goal = np.full(room, -1, dtype=np.int32), np.full(room, -1, dtype=np.int32)
+    found = list_changes(
+        np.array(before, dtype=np.uint8), np.array(after, dtype=np.uint8), np.array(columns, dtype=np.int32), row, goal
+    )
+    wanted = reference.changes(before, after, columns)
+    assert found == len(wanted)
+    assert list(zip(row.tolist(), goal.tolist(), strict=True))[:found] == wanted[:room]

@@ -309,3 +309,20 @@ def count_loops(column: I32, group: U8 | U16, group_ptr: I32, member_ptr: I32, n
         looping[d] = 1 if done < switches else 0
         found += np.int64(looping[d])
     return int(found)
+
+
+@kernel
+def list_changes(before: U8 | U16, after: U8 | U16, column: I32, row: I32, goal: I32) -> int:
+    """List the entries of some columns that differ, row by row, as far as there is room; O(rows * columns).
+
+    Returns how many there are.
+    """
+    found = np.int64(0)
+    for at in range(before.shape[0]):
+        for index in range(len(column)):
+            if before[at, column[index]] != after[at, column[index]]:
+                if found < len(row):
+                    row[found] = at
+                    goal[found] = column[index]
+                found += 1
+    return int(found)

@@ -10,8 +10,9 @@ import numpy as np
 
 from weftline.errors import CapabilityError
 from weftline.kernels.column import I32, NIL, U8, count_values, rank_values
-from weftline.kernels.repair import mark_touched, repair_columns
+from weftline.kernels.repair import list_changes, mark_touched, repair_columns
 from weftline.kernels.sheet import Sheet, share
+from weftline.kernels.threads import run_parts, split_range
 from weftline.model.fabric import Fabric
 from weftline.model.routes import GroupTable, Routes, no_route, vary_rows
 from weftline.route.canonical import arrange_edges, fill_in_order, find_rows, match_goals, put_in_order
@@ -33,8 +34,10 @@ from weftline.route.ways import Ways, measure, refill
 GUARANTEE = (
     "What is repaired goes up and then down in the order of the whole fabric, and what a lost link did not touch stays."
 )
-COMPARED = 1024
-"""Columns that are compared at once."""
+ROOM = 1 << 16
+"""Changed entries that there is room for at first."""
+LEAST_HOMES = 4
+"""Homes that are worth a thread."""
 ANEW = "The order of the whole fabric leaves pairs apart, so all tables are computed anew in an order of what is left."
 
 
@@ -56,7 +59,7 @@ class Standing:
     @cached_property
     def sheet(self) -> Sheet[Any]:
         """Where the tables of a repair are copied from."""
-        return share(self.routes.group) if self.is_quick else Sheet(self.routes.group, None)
+        return share(self.routes.group)
 
     @cached_property
     def ways(self) -> Ways | None:
@@ -217,12 +220,13 @@ def _list_changed(
     before: GroupTable, after: GroupTable, columns: I32, known: tuple[I32, I32], closed: I32
 ) -> tuple[I32, I32]:
     """List the entries that may differ: those known, those of some columns that do, and those of rows that closed."""
-    rows, goals = [known[0]], [known[1]]
-    for first in range(0, len(columns), COMPARED):
-        some = columns[first : first + COMPARED]
-        row, at = np.nonzero(before[:, some] != after[:, some])
-        rows.append(row.astype(np.int32))
-        goals.append(some[at])
+    room = ROOM
+    row, goal = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
+    found = list_changes(before, after, columns, row, goal)
+    if found > room:
+        row, goal = np.empty(found, dtype=np.int32), np.empty(found, dtype=np.int32)
+        list_changes(before, after, columns, row, goal)
+    rows, goals = [known[0], row[:found]], [known[1], goal[:found]]
     for row in closed.tolist():
         goal = np.flatnonzero(before[row] != after[row]).astype(np.int32)
         rows.append(np.full(len(goal), row, dtype=np.int32))
@@ -245,28 +249,19 @@ def _fill(standing: Standing, cut: Fabric, graph: SwitchGraph, touched: I32, tab
     peer = cut.port_peer[groups.member_port]
     group_row = np.where(peer == NIL, NIL, row[np.maximum(peer, 0)]).astype(np.int32)
     live, sender = find_live(standing, cut)
-    return repair_columns(
-        home.astype(np.int32),
-        count_to_ptr(inverse, len(home)),
-        touched[np.argsort(inverse, kind="stable")].astype(np.int32),
-        live,
-        sender,
-        placed.ordinal,
-        placed.divisor,
-        placed.slots,
-        graph.component,
-        count_to_ptr(graph.component, int(graph.component.max(initial=-1)) + 1 if rows else 0),
-        sequence,
-        placed.order,
-        graph.edge_ptr,
-        graph.edge_row,
-        graph.link_ptr,
-        groups.of_port[graph.link_port],
-        groups.group_ptr,
-        group_row,
-        no_route(table),
-        table,
-    )
+    goal_ptr = count_to_ptr(inverse, len(home))
+    goal = touched[np.argsort(inverse, kind="stable")].astype(np.int32)
+    part_ptr = count_to_ptr(graph.component, int(graph.component.max(initial=-1)) + 1 if rows else 0)
+    of_link, home = groups.of_port[graph.link_port], home.astype(np.int32)
+
+    def fill(begin: int, end: int) -> int:
+        return repair_columns(
+            home[begin:end], goal_ptr[begin : end + 1], goal, live, sender, placed.ordinal, placed.divisor,
+            placed.slots, graph.component, part_ptr, sequence, placed.order, graph.edge_ptr, graph.edge_row,
+            graph.link_ptr, of_link, groups.group_ptr, group_row, no_route(table), table,
+        )  # fmt: skip
+
+    return sum(run_parts(split_range(len(home), LEAST_HOMES), fill))
 
 
 def find_live(standing: Standing, cut: Fabric) -> tuple[U8, U8]:

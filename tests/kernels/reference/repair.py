@@ -30,3 +30,10 @@ def _returns(ways: Mapping[int, set[int]], start: int, row: int, seen: set[int])
             if _returns(ways, start, step, seen):
                 return True
     return False
+
+
+def changes(
+    before: Sequence[Sequence[int]], after: Sequence[Sequence[int]], columns: Sequence[int]
+) -> list[tuple[int, int]]:
+    """List the entries of some columns that differ, row by row."""
+    return [(row, goal) for row in range(len(before)) for goal in columns if before[row][goal] != after[row][goal]]
