@@ -94,7 +94,7 @@ def test_a_terminal_gets_colours_progress_and_tables_that_fit(places: Path, tmp_
     lines = [line for line in ESCAPE.sub("", printed).replace("\r", "").split("\n") if str(tmp_path) not in line]
     assert [line for line in lines if len(line) > COLUMNS] == []
     proved = [line.split()[0] for line in lines if " proved" in line]
-    assert proved == ["reach", "deadlock", "balance", "lossless", "deadlock-in-failures"]
+    assert proved == ["reach", "deadlock", "balance", "lossless", "deadlock-in-failures", "converge"]
     assert "report   " in ESCAPE.sub("", printed)
 
 

@@ -1,4 +1,4 @@
-"""What only files can show of a fabric that may lose packets: that it does not, and cannot deadlock in any failure."""
+"""What only files can show: that nothing is lost, that no failure deadlocks, and that they lead to the routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from weftline.model.fabric import Fabric
 from weftline.model.lossless import LosslessSource
 from weftline.model.observed import ObservedDevice
 from weftline.model.proof import Proof, ProofReport, Verdict
-from weftline.prove import failures, lossless
+from weftline.model.routes import Routes
+from weftline.prove import converge, failures, lossless
+from weftline.prove.converge import prove_converge
 from weftline.prove.failures import RoutingGraph, prove_failures
 from weftline.prove.lossless import prove_lossless
 
@@ -37,6 +39,19 @@ def judge_lossless(built: Built, of: str, observed: Sequence[ObservedDevice]) ->
     return tuple(replace(one, required=one.required or one.verdict is Verdict.REFUTED) for one in proofs)
 
 
+def judge_exchange(built: Built, routes: Routes, of: str, observed: Sequence[ObservedDevice]) -> tuple[Proof, ...]:
+    """Prove that what switches tell each other by their files leads to the routes; none where they are given tables.
+
+    What is refuted is a refusal, whatever the claims ask for.
+    """
+    design = built.checked.technology.design
+    if design.table is not None or not observed:
+        return ()
+    required = converge.CLAIM in built.checked.design.spec.claims.required
+    proof = prove_converge(built.fabric, routes, observed, of, required=required)
+    return (replace(proof, required=required or proof.verdict is Verdict.REFUTED),)
+
+
 def _make_graph(fabric: Fabric, of: str) -> RoutingGraph:
     """Make the graph of switches, parallel links counted once."""
     row = fabric.switch_row[fabric.port_node]
@@ -51,7 +66,7 @@ def _make_graph(fabric: Fabric, of: str) -> RoutingGraph:
 
 
 def put_lossless(report: ProofReport, proofs: tuple[Proof, ...]) -> ProofReport:
-    """Put proofs of losslessness in the place of those that a report holds."""
+    """Put proofs about files in the place of those that a report holds."""
     claims = {proof.claim for proof in proofs}
     kept = tuple(proof for proof in report.proofs if proof.claim not in claims)
     return replace(report, proofs=(*kept, *proofs))

@@ -9,7 +9,7 @@ from weftline.app.bulk import without_collector
 from weftline.app.changes import change_from
 from weftline.app.devices import DeviceFiles, render_devices
 from weftline.app.isolation import judge_files, put_isolation
-from weftline.app.lossless import judge_lossless, put_lossless
+from weftline.app.lossless import judge_exchange, judge_lossless, put_lossless
 from weftline.app.pipeline import Progress, Proved, run_to_proofs, silent
 from weftline.errors import InternalError
 from weftline.model.artifact import ArtifactSet
@@ -74,6 +74,7 @@ def render_proved(
     artifacts = files.artifacts
     isolation = () if proved.files else judge_files(routed.built, routed.addresses, artifacts, files.observed)
     lossless = judge_lossless(routed.built, artifacts.of, files.observed)
+    lossless += judge_exchange(routed.built, routed.routes, artifacts.of, files.observed)
     report = put_lossless(put_isolation(proved.report, isolation), lossless)
     proved = replace(proved, report=report, files=None)
     forced = not proved.report.is_accepted

@@ -11,6 +11,7 @@ from weftline.model.observed_port import ObservedPort, ObservedWatchdog
 from weftline.model.observed_routing import (
     ObservedFilter,
     ObservedMirror,
+    ObservedRouteMap,
     ObservedRouter,
     ObservedTunnel,
     ObservedVrf,
@@ -132,6 +133,7 @@ class ObservedDevice:
     routers: tuple[ObservedRouter, ...] = ()
     tunnel: ObservedTunnel | None = None
     filters: tuple[ObservedFilter, ...] = ()
+    route_maps: tuple[ObservedRouteMap, ...] = ()
     mirrors: tuple[ObservedMirror, ...] = ()
     tables: tuple[tuple[str, str], ...] = ()
     """What the device calls the table of ``groups``, ``queues``, ``queue-buffers``, ``watchdog``, ``pauses``,

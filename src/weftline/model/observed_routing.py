@@ -40,11 +40,15 @@ class ObservedRouter:
     router_id: Said[str] | None = None
     width: Said[int] | None = None
     """Most equal paths to one destination."""
+    mixes_paths: Said[bool] | None = None
+    """Whether equal paths through different numbers are used together; None: as the device does by itself."""
     neighbours: tuple[ObservedNeighbour, ...] = ()
     redistributed: tuple[Said[str], ...] = ()
     """``connected``, ``static`` ...; with `` via NAME`` where a route map sifts them."""
     networks: tuple[Said[str], ...] = ()
     """Announced, aggregates too."""
+    aggregates: frozenset[str] = frozenset()
+    """Those of ``networks`` that are told of only while something inside them is."""
     originates_default: Said[bool] | None = None
     imported_vrfs: tuple[Said[str], ...] = ()
     """VRFs whose routes are taken over (leaking)."""
@@ -112,6 +116,18 @@ class ObservedFilter:
     rules: tuple[ObservedRule, ...] = ()
     otherwise: Said[Literal["permit", "deny"]] | None = None
     """What happens to packets that no rule matches, where the file or the form of it fixes that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRouteMap:
+    """What sifts routes as they are announced or taken."""
+
+    name: str
+    where: Place
+    lists: tuple[Said[str], ...] = ()
+    """Lists of prefixes (``prefix-list NAME`` among the filters) whose matches it permits."""
+    is_plain: bool = True
+    """Whether it does nothing else, so that what passes it is known."""
 
 
 @dataclass(frozen=True, slots=True)

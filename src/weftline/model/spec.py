@@ -26,7 +26,7 @@ from weftline.model.topology import TopologySection
 
 MAX_OWN_PARTS: Final = 200
 """Parts of one kind that a declaration may bring along."""
-Claim = Literal["reach", "deadlock", "balance", "isolate", "lossless", "deadlock-in-failures"]
+Claim = Literal["reach", "deadlock", "balance", "isolate", "lossless", "deadlock-in-failures", "converge"]
 PartKind = Literal["switches", "nics", "hosts", "cables"]
 PartitionNumber = Annotated[int, Field(strict=True, ge=0, le=0xFFFF)]
 Membership = Literal["full", "limited", "both"]

@@ -14,7 +14,7 @@ from weftline.kernels.reach import FARTHEST, check_distances
 from weftline.model.fabric import Fabric
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict
 from weftline.model.routes import Routes
-from weftline.prove import balance, deadlock, failures, isolate, lossless, reach, separate
+from weftline.prove import balance, converge, deadlock, failures, isolate, lossless, reach, separate
 from weftline.prove.steps import check_steps
 from weftline.prove.tables import Tables, read_tables, view_lane
 
@@ -37,6 +37,8 @@ def check_certificate(fabric: Fabric, routes: Routes, proof: Proof) -> bool:
         return isolate.check_isolation(proof) or separate.check_separation(proof)
     if proof.claim in {lossless.CLAIM, failures.CLAIM}:
         return lossless.check_lossless(proof) or failures.check_failures(proof)
+    if proof.claim == converge.CLAIM:
+        return converge.check_converge(fabric, routes, proof)
     if proof.verdict is not Verdict.PROVED or certificate is None or proof.of != routes.digest:
         return False
     checkers = {reach.CLAIM: _check_reach, deadlock.CLAIM: _check_deadlock, balance.CLAIM: _check_balance}

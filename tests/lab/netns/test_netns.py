@@ -13,10 +13,16 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import COMMAND, environment, hold, refused, run
+from tests.kernels.reference.settle import settle
 from tests.lab.netns.conftest import SMALL, TENANTS, Place, make_place
+from weftline.app.devices import render_devices
 from weftline.app.lab import lab_folder
+from weftline.app.pipeline import run_to_routes
 from weftline.labs import holding, processes
 from weftline.labs.netns import running
+from weftline.prove.networks import name_prefix
+from weftline.prove.speakers import read_speakers
+from weftline.prove.tenancy.cabling import find_ports
 
 LIMIT_S = 60.0
 ROOT = Path(__file__).parents[3]
@@ -53,6 +59,10 @@ def test_the_lab_that_laptops_run(tmp_path: Path) -> None:
         assert compared == {
             "session": 64, "watch": 64, "route": 176, "kernel": 176, "pair": 32 * 30, "mark": 32 * 30, "spread": 8,
         }  # fmt: skip
+        derived = derive_routes(place)
+        assert len(derived) == 12
+        for switch, routes in derived.items():
+            assert read_bgp(place, switch) == routes, switch
     finally:
         place.lab("down")
 
@@ -75,6 +85,58 @@ def test_switches_run_what_was_rendered(lab: Place) -> None:
     assert {link["ifname"]: link["mtu"] for link in links if link["ifname"] != "lo"} == {"mlx5_0": 4200, "mlx5_1": 4200}
     policy = "net/ipv4/fib_multipath_hash_policy"
     assert lab.inside("ip", "netns", "exec", "leaf-001", "cat", f"/proc/sys/{policy}") == "1\n"
+
+
+def derive_routes(place: Place) -> dict[str, dict[str, set[str]]]:
+    """Work out, from the rendered files alone, over which interfaces each switch reaches each network."""
+    routed = run_to_routes(place.path)
+    built = routed.built
+    fabric = built.fabric
+    files = render_devices(built, routed.addresses, routed.routes)
+    speakers = read_speakers(fabric, files.observed)
+    assert speakers.doubts == ()
+    names = find_ports(fabric, [one for one in files.observed if one.role == "switch"])
+    ends = [
+        (row, int(fabric.port_peer[far]), int(speakers.session_row[at]), far)
+        for row in range(len(speakers.by_row))
+        for at in range(int(speakers.session_ptr[row]), int(speakers.session_ptr[row + 1]))
+        for far in (int(speakers.session_far[at]),)
+    ]
+    found: dict[str, dict[str, set[str]]] = {}
+    for origin, speaker in enumerate(speakers.by_row):
+        assert speaker is not None
+        ways, was_choice = settle(origin, ends, speakers.number.tolist())
+        assert not was_choice
+        widest = [one.prefix for one in speaker.told if not any(_holds(two.prefix, one.prefix) for two in speaker.told)]
+        for row, ports in ways.items():
+            switch = fabric.node_name[int(fabric.switch_node[row])]
+            interfaces = {ref[1] for port in ports if (ref := names(port)) is not None}
+            for prefix in widest:
+                found.setdefault(switch, {})[name_prefix(prefix)] = interfaces
+    return found
+
+
+def _holds(outer: tuple[int, int, int], inner: tuple[int, int, int]) -> bool:
+    return outer != inner and outer[1] <= inner[1] and inner[2] <= outer[2]
+
+
+def read_bgp(place: Place, switch: str) -> dict[str, set[str]]:
+    """Ask real FRR for what it learnt and forwards by; an aggregate of its own leads nowhere."""
+    found: dict[str, set[str]] = {}
+    for network, rows in place.vtysh(switch, "show ip route bgp json").items():
+        for route in rows:
+            hops = [hop for hop in route["nexthops"] if hop.get("fib") and "interfaceName" in hop]
+            if route.get("selected") and hops:
+                found[network] = {hop["interfaceName"] for hop in hops}
+    return found
+
+
+def test_tables_derived_from_the_files_are_those_of_frr(lab: Place) -> None:
+    """What the claim converge works out is what real FRR comes to with the same files."""
+    derived = derive_routes(lab)
+    assert len(derived) == 6
+    for switch, routes in derived.items():
+        assert read_bgp(lab, switch) == routes, switch
 
 
 def test_a_kernel_that_forwards_otherwise_than_frr_says_is_named(lab: Place) -> None:

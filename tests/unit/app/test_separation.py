@@ -263,7 +263,7 @@ def test_the_files_that_isolation_was_proved_on_are_the_ones_that_are_rendered(r
     assert alone.artifacts == rendered.artifacts
     told = [(proof.claim, proof.verdict, proof.statement, proof.of) for proof in rendered.proved.report.proofs]
     assert told == [(proof.claim, proof.verdict, proof.statement, proof.of) for proof in alone.proved.report.proofs]
-    assert [claim for claim, *_ in told][-3:] == ["isolate", "lossless", "deadlock-in-failures"]
+    assert [claim for claim, *_ in told][-4:] == ["isolate", "lossless", "deadlock-in-failures", "converge"]
 
 
 def test_a_file_that_was_cut_or_is_missing_proves_nothing(made: Made) -> None:

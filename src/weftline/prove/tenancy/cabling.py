@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric
@@ -19,17 +19,7 @@ def bind_files(
 
     A port is found by the number printed on the device, else by whom it says that it faces.
     """
-    ports = {device.name: _index_ports(device) for device in devices if device.role != "host"}
-
-    def find(port: int) -> PortRef | None:
-        device = fabric.node_name[int(fabric.port_node[port])]
-        known = ports.get(device)
-        if known is None:
-            return None
-        peer = int(fabric.port_peer[port])
-        keys = (int(fabric.port_number[port]), "" if peer == NIL else fabric.port_name(peer))
-        name = next((known[key] for key in keys if key in known), None)
-        return None if name is None else (device, name)
+    find = find_ports(fabric, devices)
 
     ends: list[EdgePort] = []
     for port in fabric.endpoint_port.tolist():
@@ -53,6 +43,23 @@ def bind_files(
         source=source,
         premise=owners.premise,
     )
+
+
+def find_ports(fabric: Fabric, devices: Sequence[ObservedDevice]) -> Callable[[int], PortRef | None]:
+    """Return what finds a port of the fabric in the files; None is returned for one that no file has."""
+    ports = {device.name: _index_ports(device) for device in devices if device.role != "host"}
+
+    def find(port: int) -> PortRef | None:
+        device = fabric.node_name[int(fabric.port_node[port])]
+        known = ports.get(device)
+        if known is None:
+            return None
+        peer = int(fabric.port_peer[port])
+        keys = (int(fabric.port_number[port]), "" if peer == NIL else fabric.port_name(peer))
+        name = next((known[key] for key in keys if key in known), None)
+        return None if name is None else (device, name)
+
+    return find
 
 
 def _index_ports(device: ObservedDevice) -> dict[int | str, str]:

@@ -9,6 +9,7 @@ from weftline.errors import Place
 from weftline.formats import eos
 from weftline.formats.config_text import ConfigLine, ConfigText
 from weftline.formats.eos import expand_numbers
+from weftline.formats.route_map import read_route_maps
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import Numbers, ObservedMarks, ObservedPort, ObservedWatchdog, Trust
 from weftline.model.said import Said
@@ -78,6 +79,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
         routers=tuple(tenancy.routers),
         tunnel=tenancy.tunnel,
         filters=filters,
+        route_maps=read_route_maps(name, text.lines),
         mirrors=read_mirrors(file, text.lines),
         tables=(("filters", "ip access-list"),),
         unread=tuple(sorted(file.unread.items())),

@@ -174,6 +174,8 @@ def _read_lines(file: EosFile, process: _Process, head: ConfigLine, family: str)
             process.peers.has_ipv4 = not line.is_negated
         elif words[0] == "router-id" and len(words) > 1 and not line.is_negated:
             process.router = replace(router, router_id=file.said(words[1], line))
+        elif line.body[:4] == ("bgp", "bestpath", "as-path", "multipath-relax"):
+            process.router = replace(router, mixes_paths=file.said(not line.is_negated, line))
         elif words[0] == "maximum-paths" and len(words) > 1 and not line.is_negated:
             process.router = replace(router, width=file.number(words[1], 1, MAX_WIDTH, line))
         elif not line.is_negated and words[0] not in {"vrf", "address-family"}:
@@ -186,7 +188,9 @@ def _read_routes(file: EosFile, router: ObservedRouter, line: ConfigLine, words:
         text = f"{words[1]} via {sifted}" if sifted else words[1]
         return replace(router, redistributed=(*router.redistributed, file.said(text, line)))
     if words[0] in {"network", "aggregate-address"} and len(words) > 1:
-        return replace(router, networks=(*router.networks, file.said(words[1], line)))
+        more = {words[1]} if words[0] == "aggregate-address" else set[str]()
+        networks = (*router.networks, file.said(words[1], line))
+        return replace(router, networks=networks, aggregates=router.aggregates | more)
     if words[0] == "rd" and len(words) > 1:
         return replace(router, rd=file.said(words[1], line))
     if words[0] == "route-target" and len(words) > 2:

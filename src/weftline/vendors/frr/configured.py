@@ -9,9 +9,17 @@ from weftline.errors import Place, Problem
 from weftline.formats import cumulus, eos, frr_conf
 from weftline.formats.config_text import ConfigLine, ConfigText
 from weftline.formats.lines import read_number
+from weftline.formats.route_map import read_route_maps
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
-from weftline.model.observed_routing import DEFAULT_VRF, ObservedFilter, ObservedRouter, ObservedRule, ObservedVrf
+from weftline.model.observed_routing import (
+    DEFAULT_VRF,
+    ObservedFilter,
+    ObservedRouteMap,
+    ObservedRouter,
+    ObservedRule,
+    ObservedVrf,
+)
 from weftline.model.said import Said
 from weftline.vendors.frr.interfaces import read_stanzas
 from weftline.vendors.frr.processes import read_process
@@ -40,6 +48,7 @@ class _Device:
         default_factory=dict[str, tuple[Place, list[ObservedRule]]]
     )
     """Lists of prefixes by name, each with its first line."""
+    route_maps: list[ObservedRouteMap] = field(default_factory=list[ObservedRouteMap])
     groups: Said[bool] | None = None
     unread: dict[str, int] = field(default_factory=dict[str, int])
     problems: list[Problem] = field(default_factory=list[Problem])
@@ -85,6 +94,7 @@ def _name_of(path: str) -> str:
 
 
 def _read_text(device: _Device, text: ConfigText) -> None:
+    device.route_maps += read_route_maps(text.file, text.lines)
     for line in text.lines:
         where = Place(text.file, line.number, line.column)
         first = line.body[0]
@@ -190,6 +200,7 @@ def _finish(device: _Device) -> ObservedDevice:
             ObservedFilter(name, where, rules=tuple(rules), otherwise=Said("deny", where))
             for name, (where, rules) in device.lists.items()
         ),
+        route_maps=tuple(device.route_maps),
         uses_kernel_groups=device.groups,
         unread=tuple(sorted(device.unread.items())),
         covers=COVERS,

@@ -42,6 +42,7 @@ class Process:
     number: Said[int] | None = None
     router_id: Said[str] | None = None
     width: Said[int] | None = None
+    mixes_paths: Said[bool] | None = None
     originates: Said[bool] | None = None
     rd: Said[str] | None = None
     has_ipv4: bool = True
@@ -52,6 +53,7 @@ class Process:
     switched_off: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     redistributed: list[Said[str]] = field(default_factory=list[Said[str]])
     networks: list[Said[str]] = field(default_factory=list[Said[str]])
+    aggregates: set[str] = field(default_factory=set[str])
     imported_vrfs: list[Said[str]] = field(default_factory=list[Said[str]])
     leaks: list[Said[str]] = field(default_factory=list[Said[str]])
     imports: list[Said[str]] = field(default_factory=list[Said[str]])
@@ -108,6 +110,8 @@ def _read_own(process: Process, line: ConfigLine) -> None:
         process.router_id = process.said(words[2], line)
     elif line.body[:3] == ("bgp", "default", "ipv4-unicast"):
         process.has_ipv4 = not line.is_negated
+    elif line.body[:4] == ("bgp", "bestpath", "as-path", "multipath-relax"):
+        process.mixes_paths = process.said(not line.is_negated, line)
     elif line.starts("bgp", "listen", "range") and len(words) > 5:
         process.ranges[words[5]] = line
     elif not _read_routes(process, line, "ipv4"):  # without a family these belong to IPv4 unicast
@@ -230,6 +234,7 @@ def _read_routes(process: Process, line: ConfigLine, family: str) -> bool:
         process.redistributed.append(process.said(f"{words[1]} via {sifted}" if sifted else words[1], line))
     elif words[0] in {"network", "aggregate-address"} and len(words) > 1:
         process.networks.append(process.said(words[1], line))
+        process.aggregates |= {words[1]} if words[0] == "aggregate-address" else set()
     elif line.starts("import", "vrf", "route-map") and len(words) > 3:
         process.leaks.append(process.said(f"import vrf route-map {words[3]}", line))
     elif line.starts("import", "vrf") and len(words) > 2:
@@ -280,9 +285,11 @@ def _finish(process: Process) -> ObservedRouter:
         number=process.number,
         router_id=process.router_id,
         width=process.width,
+        mixes_paths=process.mixes_paths,
         neighbours=tuple(_list_neighbours(process)),
         redistributed=tuple(process.redistributed),
         networks=tuple(process.networks),
+        aggregates=frozenset(process.aggregates),
         originates_default=process.originates,
         imported_vrfs=tuple(process.imported_vrfs),
         leaks=tuple(process.leaks),

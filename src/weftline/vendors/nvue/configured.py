@@ -10,7 +10,14 @@ from weftline.model.observed import ObservedDevice, ObservedPool
 from weftline.model.said import Said
 from weftline.vendors.nvue.file import NAME, At, NvueDevice
 from weftline.vendors.nvue.interfaces import read_interfaces
-from weftline.vendors.nvue.routing import read_filters, read_mirrors, read_routers, read_tunnel, read_vrfs
+from weftline.vendors.nvue.routing import (
+    read_filters,
+    read_mirrors,
+    read_route_maps,
+    read_routers,
+    read_tunnel,
+    read_vrfs,
+)
 from weftline.vendors.nvue.traffic import KINDS, read_watchdog
 
 COVERS = frozenset({
@@ -74,6 +81,7 @@ def _read_device(name: str, data: bytes) -> ObservedDevice:
         routers=read_routers(device, root),
         tunnel=read_tunnel(device, root),
         filters=read_filters(device, root, ports),
+        route_maps=read_route_maps(device, root),
         mirrors=read_mirrors(device, root),
         tables=(("filters", "acl"),),
         unread=tuple(sorted(device.unread.items())),

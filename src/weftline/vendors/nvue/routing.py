@@ -12,6 +12,7 @@ from weftline.model.observed_routing import (
     ObservedFilter,
     ObservedMirror,
     ObservedNeighbour,
+    ObservedRouteMap,
     ObservedRouter,
     ObservedRule,
     ObservedTunnel,
@@ -88,6 +89,7 @@ def _read_router(device: NvueDevice, name: str, at: At, common: At | None, vrf: 
         number=number,
         router_id=device.text(_pick(at, common, "router-id")),
         width=width,
+        mixes_paths=device.switch(at.find("path-selection", "multipath", "aspath-ignore")),
         neighbours=tuple(neighbours),
         redistributed=tuple(said for family in families.values() for said in _list_redistributed(device, family)),
         networks=tuple(
@@ -96,6 +98,7 @@ def _read_router(device: NvueDevice, name: str, at: At, common: At | None, vrf: 
             for key in ("network", "aggregate-route")
             for prefix, item in family.items(key)
         ),
+        aggregates=frozenset(prefix for family in families.values() for prefix, _ in family.items("aggregate-route")),
         originates_default=device.said(value=True, at=at) if has_default else None,
         rd=device.text(at.find("rd")),
         ignores_number=True,
@@ -219,6 +222,29 @@ def read_filters(device: NvueDevice, root: At, ports: list[ObservedPort]) -> tup
     return tuple(found)
 
 
+def _permits(rule: At) -> bool:
+    return rule.find("action", "permit") is not None or (rule.find("action") or rule).text == "permit"
+
+
+def read_route_maps(device: NvueDevice, root: At) -> tuple[ObservedRouteMap, ...]:
+    """Read route maps; one that is made of anything but permits by lists of prefixes is not plain."""
+    found: list[ObservedRouteMap] = []
+    for name, at in root.items("router", "policy", "route-map"):
+        rules = [rule for _, rule in at.items("rule")]
+        lists = tuple(
+            Said(f"prefix-list {said.value}", said.where)
+            for rule in rules
+            if (said := device.text(rule.find("match", "ip-prefix-list"))) is not None
+        )
+        permits = all(
+            (rule.find("action", "permit") or (rule.find("action") or rule).text == "permit") for rule in rules
+        )
+        keys = {key for rule in rules for part in ("match", "set") for key, _ in rule.items(part)}
+        is_plain = len(lists) == len(rules) and permits and keys <= {"ip-prefix-list"}
+        found.append(ObservedRouteMap(name, device.place(at), lists, is_plain=is_plain))
+    return tuple(found)
+
+
 def _read_list(device: NvueDevice, name: str, at: At, ports: list[ObservedPort]) -> ObservedFilter:
     rules = tuple(_read_rule(device, key, item) for key, item in at.items("rule"))
     ins = tuple(Said(port.name, said.where) for port in ports for said in port.filters_in if said.value == name)
@@ -254,7 +280,7 @@ def _read_rule(device: NvueDevice, key: str, at: At) -> ObservedRule:
 
 
 def _list_prefixes(device: NvueDevice, key: str, at: At) -> Iterator[ObservedRule]:
-    action = "permit" if (at.find("action", "permit") or (at.find("action") or at).text == "permit") else "deny"
+    action = "permit" if _permits(at) else "deny"
     order = read_number(key, 0, MAX_NUMBER) or 0
     for prefix, item in at.items("match"):
         high = item.find("max-prefix-len")
