@@ -25,7 +25,11 @@ class Balanced:
 
 def balance_place(place: Path, choice: SpreadChoice, progress: Progress = silent) -> Balanced:
     """Go from a declaration to the spread of its loads; a job counts as in its balance proof."""
-    routed = run_to_routes(place, progress)
+    return measure(run_to_routes(place, progress), choice, progress)
+
+
+def measure(routed: Routed, choice: SpreadChoice, progress: Progress = silent) -> Balanced:
+    """Measure the spread of loads of computed routes."""
     design, fabric = routed.built.checked.design, routed.built.fabric
     jobs = [
         (job.name, (source, fabric.endpoint_port[target]))

@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from weftline.app.balance import measure
 from weftline.app.files import write_text
 from weftline.app.pipeline import Progress, run_to_proofs, silent
 from weftline.app.rehearse import recall
 from weftline.app.render import Rendered, render_proved
 from weftline.app.report.page import ReportInput, render_report
 from weftline.app.simulate import LoadChoice, Simulated, simulate_routed
+from weftline.model.spread import LoadSpread
+from weftline.prove.spread import SpreadChoice
+
+MOST_MEASURED = 16_384
+"""Endpoints up to which the report shows how loads spread; above, ``weftline balance`` does."""
+FEW_SHIFTS, PERMUTATIONS = 512, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +46,22 @@ def write_report(place: Path, out: Path | None, progress: Progress = silent) -> 
 
 
 def _write(rendered: Rendered, simulated: Simulated, out: Path | None, progress: Progress) -> Reported:
+    spread = _measure(rendered, progress)
     progress("drawing the report", None)
     folder = out or rendered.proved.routed.built.checked.workspace.folder
     reason = "" if rendered.artifacts else "a required claim is not proved."
+    failures = recall(rendered.proved.routed)
     page = render_report(
-        ReportInput(rendered.proved, simulated, rendered.artifacts, "artifacts", reason, recall(rendered.proved.routed))
+        ReportInput(rendered.proved, simulated, rendered.artifacts, "artifacts", reason, failures, spread)
     )
     path = folder / "report.html"
     write_text(path, page)
     return Reported(rendered, simulated, path)
+
+
+def _measure(rendered: Rendered, progress: Progress) -> LoadSpread | None:
+    """Measure how loads spread, over all shifts of a small fabric and some of a larger one."""
+    routed = rendered.proved.routed
+    if len(routed.built.fabric.endpoint_port) > MOST_MEASURED:
+        return None
+    return measure(routed, SpreadChoice(FEW_SHIFTS, PERMUTATIONS), progress).spread

@@ -15,6 +15,7 @@ from weftline.app.report.bundles import gather_picture
 from weftline.app.report.circle import draw_circle, gather_circle, map_groups
 from weftline.app.report.figures import BUCKETS, HeatMap, draw_heat_map, draw_topology, gather_heat_maps
 from weftline.app.report.grid import draw_grid
+from weftline.app.report.spread import draw_classes, draw_worst
 from weftline.app.simulate import Simulated
 from weftline.kernels.column import F64
 from weftline.model.artifact import ArtifactSet
@@ -22,6 +23,7 @@ from weftline.model.fabric import Fabric
 from weftline.model.proof import Proof
 from weftline.model.rehearsal import Rehearsal
 from weftline.model.result import JobPrediction
+from weftline.model.spread import Family, LoadSpread
 from weftline.model.topology import GROUPED
 from weftline.units import format_busbw, format_size, format_time_us
 
@@ -42,6 +44,8 @@ class ReportInput:
     files_reason: str
     failures: tuple[Rehearsal, F64] | None = None
     """A rehearsal of every link, where there was one, and the worst loss behind each port."""
+    spread: LoadSpread | None = None
+    """How loads spread over links; None where the fabric is too large to measure it on the way."""
 
 
 def render_report(source: ReportInput) -> str:
@@ -73,6 +77,8 @@ def _context(source: ReportInput) -> dict[str, object]:
         },
         **_fabric_part(source.proved),
         **_load_part(source),
+        "spread": [] if source.spread is None else show_spread(source.spread),
+        "hashed": source.spread is not None and not source.spread.is_single,
         "failures": None if source.failures is None else _show_failures(fabric, *source.failures),
         **_proof_part(source.proved.report.proofs),
         **_job_part(source.simulated),
@@ -153,6 +159,31 @@ def _load_part(source: ReportInput) -> dict[str, object]:
             if result.port_bytes[port] > 0
         ],
     }
+
+
+def show_spread(spread: LoadSpread) -> list[dict[str, object]]:
+    """Show shifts and random permutations as pictures, with their figures in words."""
+    return [
+        {
+            "title": _title_family(family, spread.seed),
+            "words": f"The busiest link carries {float(family.worst.max()):.3g} times its rate, "
+            f"{float(np.median(family.worst)):.3g} in the median of patterns; no routes could bring the worst "
+            f"pattern below {float(family.optimum.max()):.3g}. On average a flow is left with "
+            f"{float(family.share_mean.mean()):.1%} of its rate, the least with "
+            f"{float(family.share_least.min()):.1%}."
+            + (f" {family.lost:,} flows are not delivered." if family.lost else ""),
+            "figures": [Markup(draw_classes(family)), Markup(draw_worst(family))],  # noqa: S704
+        }
+        for family in spread.families
+        if family.name in {"shifts", "permutations"} and len(family.worst)
+    ]
+
+
+def _title_family(family: Family, seed: int) -> str:
+    count = len(family.pattern)
+    if not family.of:
+        return f"{count:,} random permutations (seed {seed})"
+    return f"All {count:,} shifts" if count == family.of else f"{count:,} of {family.of:,} shifts"
 
 
 def _show_failures(fabric: Fabric, told: Rehearsal, loss: F64) -> dict[str, object]:
