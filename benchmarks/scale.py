@@ -18,7 +18,7 @@ from weftline.prove.incremental import Changed, judge_routes, prove_change
 from weftline.prove.spread import SpreadChoice, measure_spread
 from weftline.prove.tables import read_tables
 from weftline.route import compute_routes
-from weftline.route.repair import prepare_repair, repair_routes
+from weftline.route.repair import cut_fabric, prepare_repair, repair_routes
 
 if TYPE_CHECKING:
     from weftline.model.fabric import Fabric
@@ -43,6 +43,7 @@ def run() -> list[Figure]:
         Figure("kernels compiled or loaded, once", warm_s, "s"),
         *measure_stage(),
         *measure_parts(65_536, "SN5400", 4, (2.0, 0.5), (10.0, 4.0)),
+        *measure_sets(65_536, "SN5400", 4),
     ]
 
 
@@ -58,6 +59,7 @@ def declare(endpoints: int, part: str, unit: int, technology: str = "roce") -> P
 def warm() -> None:
     """Run everything once on a small tree of the same kinds, which compiles the kernels or loads them."""
     fabric = build(check(declare(4096, "SN5400", 4))).fabric
+    measure_engine(fabric, "ecmp", replace(RULES, all_shifts_up_to=16, sample_shifts=16))
     routes = compute_routes(fabric, "fat-tree", to_switches=False)
     lose_link(fabric, routes)
     tables = read_tables(fabric, routes)
@@ -118,6 +120,36 @@ def measure_parts(
         Figure(f"one link down, new tables and proof, ways measured, {name}", link_s, "s", 1.0, 0.1),
         Figure("memory for that", peak_gib(), "GiB"),
     ]
+
+
+def measure_sets(endpoints: int, part: str, unit: int) -> list[Figure]:
+    """Measure engine ecmp on a full tree, and on the same tree without one link, both from scratch."""
+    fabric = build(check(declare(endpoints, part, unit))).fabric
+    expect(fabric, 5120)
+    name = f"{endpoints:,} endpoints"
+    route_s, judge_s, balance_s = measure_engine(fabric, "ecmp", RULES)
+    lost = np.array([fabric.port_ptr[fabric.switch_node[40]] + 40], dtype=np.int32)
+    again_s, proof_s, _ = measure_engine(cut_fabric(fabric, lost), "ecmp", None)
+    return [
+        Figure(f"routes of engine ecmp, {name}", route_s, "s", 2.0, 0.5),
+        Figure(f"reach + deadlock of ecmp with certificates, {name}", judge_s, "s", 10.0, 4.0),
+        Figure(f"balance of ecmp over {RULES.sample_shifts} shifts, {name}", balance_s, "s", 10.0, 3.0),
+        Figure(f"one link down under ecmp, all from scratch, {name}", again_s + proof_s, "s"),
+    ]
+
+
+def measure_engine(fabric: Fabric, engine: str, rules: ProofRules | None) -> tuple[float, float, float]:
+    """Measure routes, their proof, and balance by the rules where there are any; seconds."""
+    route_s, routes = time_call(lambda: compute_routes(fabric, engine, to_switches=False))
+    judge_s, judged = time_call(lambda: judge_routes(fabric, routes, RULES))
+    hold(all(proof.verdict is Verdict.PROVED for proof in judged.proofs), judged.proofs)
+    if rules is None:
+        return route_s, judge_s, 0.0
+    balance_s, proof = time_call(
+        lambda: balance.prove_balance(fabric, routes, judged.tables, judged.distance, rules, None)
+    )
+    hold(proof.verdict is Verdict.PROVED, proof)
+    return route_s, judge_s, balance_s
 
 
 def lose_link(fabric: Fabric, routes: Routes, judged: Any = None) -> tuple[float, float, float, float]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.kernels.reference import reach as reference
 from tests.tables import random_world
 from weftline.kernels import reach, tiles
-from weftline.kernels.column import I8, I32
-from weftline.kernels.reach import MIXED, NEVER
+from weftline.kernels.column import I8, I32, NIL
+from weftline.kernels.reach import MIXED, NEVER, share_columns
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules
 from weftline.model.routes import GroupTable, Routes
@@ -53,6 +53,24 @@ def test_shared_columns_are_those_that_are_alike(seed: int) -> None:
     )  # fmt: skip
     assert tables.same_as.tolist() == same
     assert tables.is_direct.tolist() == direct
+
+
+@given(st.integers(1, 3), st.lists(st.tuples(st.integers(0, 149), st.integers(0, 7)), max_size=4))
+def test_columns_of_many_rows_are_compared_to_the_last(homes: int, odd: list[tuple[int, int]]) -> None:
+    # eight destinations on switches 70, 71, ...; entries of other switches are equal but for some odd ones
+    rows, goals = 150, 8
+    target_row = np.array([70 + d % homes for d in range(goals)], dtype=np.int32)
+    group = np.zeros((rows, goals), dtype=np.uint8)
+    for row, d in odd:
+        group[row, d] = 9
+    group[target_row, np.arange(goals)] = np.arange(goals)
+    args = (
+        np.arange(0, 8 * rows + 1, 8, dtype=np.int32), np.arange(8 * rows + 1, dtype=np.int32),
+        np.full(8 * rows, NIL, dtype=np.int32), np.tile(np.arange(8, dtype=np.int32), rows),
+        np.zeros(goals, dtype=np.int8), np.arange(goals, dtype=np.int32), target_row,
+    )  # fmt: skip
+    found = share_columns(group, *args)
+    assert [column.tolist() for column in found] == list(reference.share_columns(group, *args))
 
 
 @settings(max_examples=300)

@@ -6,12 +6,14 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fabrics import make_fabric
 from tests.kernels.reference import tiles as reference
-from tests.tables import random_world
+from tests.tables import cut, random_world
+from tests.unit.route.walks import switch_links
 from weftline.kernels import tiles
 from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import Fabric
@@ -114,3 +116,13 @@ def test_a_full_tree_is_told_by_few_rows() -> None:
     root, roots = np.zeros(rows, dtype=np.int32), np.zeros(rows, dtype=np.int32)
     columns = np.arange(tiles.WIDTH, dtype=np.int32)
     assert tiles.load_tile(columns, tables.group, tables.twin, tables.agrees, room, root, roots, used) < rows / 4
+
+
+@pytest.mark.parametrize("fabric", TREES, ids=lambda fabric: fabric.name)
+@pytest.mark.parametrize("lost", [0, 2])
+def test_destinations_of_one_leaf_are_measured_together(fabric: Fabric, lost: int) -> None:
+    broken = cut(fabric, random.Random(1).sample(switch_links(fabric), lost))
+    tables = read_tables(broken, compute_routes(broken, "ecmp", to_switches=False))
+    assert len(tables.columns) < tables.group.shape[1], "some share a column"
+    alone = replace(tables, same_as=np.arange(len(tables.same_as), dtype=np.int32))
+    assert np.array_equal(measure_distances(tables, ProofRules()), measure_distances(alone, ProofRules()))

@@ -17,6 +17,9 @@ NEVER = 255
 BROKEN = -2
 """A member that leads nowhere: a dark port, a port of another switch, no port at all."""
 
+COMPARED_ROWS = 64
+"""Rows that are compared before columns that differ are left out."""
+
 IS_ENDPOINT = 0
 IS_SWITCH = 1
 IS_SKIPPED = 2
@@ -69,12 +72,17 @@ def share_columns(
 
     Returns ``same_as`` (the first such destination, itself for most) and ``is_direct`` (1 where the destination's own
     switch hands over to it by every member). Two destinations share a column only where both are direct, on the same
-    switch, and every other row is equal: the walks then differ in the last link alone. At most S * D comparisons.
+    switch, and every other row is equal: the walks then differ in the last link alone. At most S * D comparisons, row
+    by row: a column is compared with the one before it on its switch, so that equal ones are like the first of them.
     """
     switches, destinations = group.shape
     same_as = np.arange(destinations, dtype=np.int32)
     is_direct = np.zeros(destinations, dtype=np.int8)
-    first = np.full(switches, NIL, dtype=np.int32)
+    latest = np.full(switches, NIL, dtype=np.int32)
+    left = np.empty(destinations, dtype=np.int32)
+    before = np.empty(destinations, dtype=np.int32)
+    at_home = np.empty(destinations, dtype=np.int32)
+    count = 0
     for d in range(destinations):
         home = target_row[d]
         if target_kind[d] != IS_ENDPOINT or home == NIL:
@@ -91,19 +99,29 @@ def share_columns(
         if not direct:
             continue
         is_direct[d] = 1
-        other = first[home]
-        if other == NIL:
-            first[home] = d
-            continue
-        same = True
-        for row in range(switches):
-            if row != home and group[row, d] != group[row, other]:
-                same = False
-                break
-        if same:
-            same_as[d] = other
-        else:
-            first[home] = d
+        if latest[home] != NIL:
+            left[count] = d
+            before[count] = latest[home]
+            at_home[count] = home
+            count += 1
+        latest[home] = d
+    differs = np.zeros(count, dtype=np.uint8)
+    for start in range(0, switches, COMPARED_ROWS):
+        for row in range(start, min(start + COMPARED_ROWS, switches)):
+            for at in range(count):
+                is_other = group[row, left[at]] != group[row, before[at]] and at_home[at] != row
+                differs[at] |= np.uint8(is_other)
+        kept = 0
+        for at in range(count):
+            if differs[at] == 0:
+                left[kept] = left[at]
+                before[kept] = before[at]
+                at_home[kept] = at_home[at]
+                kept += 1
+        count = kept
+        differs[:count] = 0
+    for at in range(count):
+        same_as[left[at]] = same_as[before[at]]
     return same_as, is_direct
 
 

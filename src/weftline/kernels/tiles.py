@@ -314,18 +314,26 @@ def measure_reach(
         )  # fmt: skip
         lowest = share[share_ptr[start]]
         count = share_ptr[end] - share_ptr[start]
-        is_run = count == end - start
-        for w in range(end - start):
-            if columns[w] != lowest + w:
+        is_run = True
+        for at in range(count):
+            if share[share_ptr[start] + at] != lowest + at:
                 is_run = False
+                break
         for row in range(rows):
             top = root[row]
-            if is_run:
+            if is_run and count == end - start:
                 for w in range(end - start):
                     distance[row, lowest + w] = near[top, w]
-            else:
-                for w in range(end - start):
-                    value = near[top, w]
-                    for at in range(share_ptr[start + w], share_ptr[start + w + 1]):
+                continue
+            for w in range(end - start):
+                value = near[top, w]
+                begin = share_ptr[start + w]
+                final = share_ptr[start + w + 1]
+                if is_run:
+                    shift = lowest - share_ptr[start]
+                    for place in range(begin + shift, final + shift):
+                        distance[row, place] = value
+                else:
+                    for at in range(begin, final):
                         distance[row, share[at]] = value
     return int(own)

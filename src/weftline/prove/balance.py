@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from weftline.kernels.column import F64, I32, I64, NIL, U8, Array, digest_parts
 from weftline.kernels.loads import add_single, add_split, find_worst, load_shifts, shift_flows
 from weftline.kernels.reach import FARTHEST
+from weftline.kernels.threads import run_parts, split_range
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.proof import Certificate, Proof, ProofRules, Verdict, Witness
 from weftline.model.routes import Routes
 from weftline.prove.reach import CONNECTED_FAILED, NO_DISTANCE, judge
-from weftline.prove.tables import Tables
+from weftline.prove.tables import Tables, narrow_columns
 from weftline.prove.windows import ARGUMENT, Shifted, bound_shifts
 from weftline.prove.witness import is_delivery, members_of
 
@@ -25,6 +26,8 @@ TOLERANCE = 1e-9
 SHOWN_FLOWS = 8
 BY_WINDOWS = "by windows"
 """Why not every shift was loaded: an argument bounds them all."""
+LEAST_SHIFTS = 4
+"""Shifts that are worth a thread."""
 ARGUED_SHIFTS = 16
 """Shifts that are loaded where all are bounded by an argument."""
 MAX_WITNESS_STEPS = 2_000_000
@@ -124,12 +127,18 @@ def choose_shifts(fabric: Fabric, crowd: Crowd, count: int, seed: int) -> I64:
 
 
 def load_many(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, shifts: I64) -> tuple[F64, I32, I64, int]:
-    """Load the shifts one by one; see ``load_shifts``."""
-    return load_shifts(
-        shifts, crowd.component_ptr, crowd.port, crowd.target, crowd.rate, crowd.port_rate, int(tables.is_single),
-        tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr, tables.member_ptr,
-        tables.member_port, tables.next_row, fabric.port_peer, tables.same_as, tables.is_direct, distance,
-    )  # fmt: skip
+    """Load the shifts one by one, on all cores; see ``load_shifts``."""
+    told, distance = narrow_columns(tables, distance)
+
+    def load(first: int, last: int) -> tuple[F64, I32, I64, int]:
+        return load_shifts(
+            shifts[first:last], crowd.component_ptr, crowd.port, crowd.target, crowd.rate, crowd.port_rate,
+            int(told.is_single), told.port_row, told.target_port, told.target_row, told.group, told.group_ptr,
+            told.member_ptr, told.member_port, told.next_row, fabric.port_peer, told.same_as, told.is_direct, distance,
+        )  # fmt: skip
+
+    worst, where, lost, steps = zip(*run_parts(split_range(len(shifts), LEAST_SHIFTS) or [(0, 0)], load), strict=True)
+    return np.concatenate(worst), np.concatenate(where), np.concatenate(lost), sum(steps)
 
 
 def load_pairs(fabric: Fabric, tables: Tables, distance: U8, flows: tuple[I32, I32, F64]) -> tuple[F64, int]:

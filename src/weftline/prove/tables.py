@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.errors import ArtifactError
-from weftline.kernels.column import I8, I32, NIL, U64, count_values
+from weftline.kernels.column import I8, I32, NIL, U8, U64, count_values
 from weftline.kernels.reach import IS_ENDPOINT, IS_SKIPPED, IS_SWITCH, link_members, share_columns
 from weftline.kernels.tiles import find_twins
 from weftline.model.fabric import Fabric, NodeKind
@@ -257,3 +257,22 @@ def _check_shapes(fabric: Fabric, routes: Routes) -> None:
             f"the routing tables are no tables of fabric '{fabric.name}': {why}",
             "compute or read the tables again for this very fabric",
         )
+
+
+def narrow_columns(tables: Tables, distance: U8) -> tuple[Tables, U8]:
+    """Keep the columns that others share, each once, for steps that lead what shares a column together.
+
+    ``same_as`` is then the place among those, and the target's port stays per destination. Tables of single ports, or
+    whose columns all differ, stay as they are.
+    """
+    column = np.unique(tables.same_as)
+    if tables.is_single or len(column) == len(tables.same_as):
+        return tables, distance
+    narrow = replace(
+        tables,
+        group=tables.group[:, column],
+        target_row=tables.target_row[column],
+        is_direct=tables.is_direct[column],
+        same_as=np.searchsorted(column, tables.same_as).astype(np.int32),
+    )
+    return narrow, distance[:, column]
