@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.measure import OUT, Figure, peak_gib, time_call
-from weftline.app.rehearse import FaultChoice, Question, ask_ready, prepare, rehearse_ready
+from weftline.app.asked import Question
+from weftline.app.rehearse import FaultChoice, ask_ready, prepare, rehearse_ready
 
 DECLARATION = """\
 fabric: {{name: bench-rehearse}}

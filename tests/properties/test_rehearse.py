@@ -18,9 +18,14 @@ from weftline.kernels.column import I32
 from weftline.model.fabric import Fabric
 from weftline.model.proof import ProofRules, Verdict
 from weftline.model.routes import GroupTable, no_route
-from weftline.rehearse import Bench, Plan, find_ways, gather_crews, judge_whole, list_links, list_switches
-from weftline.rehearse.sweep import close_tally, open_tally, reopen_tally, sweep
-from weftline.rehearse.whole import Found, degrade
+from weftline.rehearse.certifying import find_ways
+from weftline.rehearse.faults import list_links, list_switches
+from weftline.rehearse.gathering import gather_crews
+from weftline.rehearse.measuring import judge, open_bench
+from weftline.rehearse.scene import Found
+from weftline.rehearse.sweep import sweep
+from weftline.rehearse.tally import close_tally, open_tally, reopen_tally
+from weftline.rehearse.whole import Plan, degrade, judge_whole
 from weftline.route import compute_routes
 from weftline.route.repair import prepare_repair
 
@@ -53,9 +58,8 @@ def check_same(part: Found, whole: Found) -> None:
 def test_a_state_by_its_parts_is_the_state_from_scratch(fabric: Fabric, engine: str, data: st.DataObject) -> None:
     hosts = st.lists(st.integers(0, 7), min_size=1, max_size=6, unique=True)
     plan = make_plan(fabric, engine, [None, data.draw(hosts)])
-    ways = find_ways(plan)
-    assert ways is not None
-    bench = Bench(plan, ways)
+    bench = open_bench(plan)
+    assert bench is not None
     for _ in range(4):  # one bench for several states: each leaves it as it was
         lost = draw_ports(data, fabric)
         seen: list[GroupTable] = []
@@ -73,9 +77,8 @@ def test_a_state_is_judged_by_its_parts_in_any_order_of_nodes(fabric: Fabric, en
     switches = len(fabric.switch_node)
     moved = reorder_switches(fabric, data.draw(st.permutations(range(switches))))
     plan = make_plan(moved, engine, [None])
-    ways = find_ways(plan)
-    assert ways is not None
-    bench = Bench(plan, ways)
+    bench = open_bench(plan)
+    assert bench is not None
     for _ in range(3):
         lost = draw_ports(data, moved)
         seen: list[GroupTable] = []
@@ -102,10 +105,10 @@ def draw_ports(data: st.DataObject, fabric: Fabric) -> I32:
 @given(graphs(), st.sampled_from(("updown", "ecmp")), st.data())
 def test_any_graph_is_judged_by_parts_as_from_scratch(fabric: Fabric, engine: str, data: st.DataObject) -> None:
     plan = make_plan(fabric, engine, [None])
-    bench = Bench(plan, find_ways(plan))
+    bench = open_bench(plan)
     for _ in range(3):
         lost = draw_ports(data, fabric)
-        found, whole = bench.judge(lost), judge_whole(plan, lost)
+        found, whole = judge(plan, bench, lost), judge_whole(plan, lost)
         check_same(found, whole)
 
 
@@ -126,21 +129,21 @@ def test_tables_that_do_not_hold_are_never_judged_by_parts(fabric: Fabric, data:
     ways = find_ways(turned)
     if ways is not None:  # another port that leads on as well, or an entry that no cable can need
         home = int(plan.standing.goals.home[goal])
-        assert home < 0 or ways.graph.component[home] != ways.graph.component[row] or entry != no_route(table)
+        assert home < 0 or ways.component[home] != ways.component[row] or entry != no_route(table)
 
 
 def test_neither_order_nor_threads_nor_an_interruption_change_what_is_found() -> None:
     fabric = make_fabric("fat-tree", hosts=40, ports=8, tiers=3)
     plan = make_plan(fabric, "updown", [None, [0, 9, 17, 30]])
-    ways, faults = find_ways(plan), list_links(fabric)
+    bench, faults = open_bench(plan), list_links(fabric)
     whole = open_tally(faults.count, 2)
-    assert list(sweep(plan, ways, faults, whole, 1))[-1] == faults.count
+    assert list(sweep(plan, bench, faults, whole, 1))[-1] == faults.count
     broken = open_tally(faults.count, 2)
-    for done in sweep(plan, ways, faults, broken, 2):
+    for done in sweep(plan, bench, faults, broken, 2):
         if done < faults.count:
             break  # what is known so far is all that goes on
     later = reopen_tally(close_tally(broken))
-    list(sweep(plan, ways, faults, later, 2))
+    list(sweep(plan, bench, faults, later, 2))
     for name in (
         "way",
         "deadlock",
@@ -159,6 +162,7 @@ def test_neither_order_nor_threads_nor_an_interruption_change_what_is_found() ->
 def test_every_single_link_and_switch_of_a_tree_is_judged_by_parts(engine: str) -> None:
     fabric = make_fabric("fat-tree", hosts=40, ports=8, tiers=3)
     plan = make_plan(fabric, engine, [None])
-    bench = Bench(plan, find_ways(plan))
+    bench = open_bench(plan)
+    assert bench is not None
     for faults in (list_links(fabric), list_switches(fabric)):
         assert all(bench.judge_parts(faults.ports_of(at)) is not None for at in range(faults.count))

@@ -90,9 +90,31 @@ def write_bytes(path: Path, data: bytes) -> None:
                 aside.unlink(missing_ok=True)
                 raise
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        hint = "check the folder, its permissions and the space left, or name another one"
-        raise ArtifactError("artifact.unwritable", message, hint, Place(str(path))) from error
+        raise _unwritable(path, error) from error
+
+
+def write_private(path: Path, parts: list[bytes]) -> None:
+    """Write a file that only its owner reads, in a folder that only they enter; else as ``write_bytes``.
+
+    Raises:
+        ArtifactError: ``artifact.unwritable``.
+    """
+    aside = path.parent / f".{path.name}.part"
+    try:
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True, mode=0o700)
+        with _alone(path.parent):
+            aside.unlink(missing_ok=True)
+            try:
+                handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                with open(handle, "wb") as file:  # noqa: PTH123  (a handle, which has the mode from its first byte)
+                    file.writelines(parts)
+                aside.replace(path)
+            except BaseException:
+                aside.unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
 
 
 @contextlib.contextmanager
@@ -110,3 +132,9 @@ def _alone(folder: Path) -> Generator[None]:
 def _unreadable(path: Path, error: OSError) -> ArtifactError:
     message = f"{path} cannot be read: {error.strerror or error}"
     return ArtifactError("artifact.unreadable", message, "check the path and its permissions", Place(str(path)))
+
+
+def _unwritable(path: Path, error: OSError) -> ArtifactError:
+    message = f"{path} cannot be written: {error.strerror or error}"
+    hint = "check the folder, its permissions and the space left, or name another one"
+    return ArtifactError("artifact.unwritable", message, hint, Place(str(path)))

@@ -4,48 +4,36 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from weftline.app.build import Built
+from weftline.app.asked import Desk, Question, answer_question
+from weftline.app.build import Built, build
+from weftline.app.check import check
 from weftline.app.files import read_bytes
-from weftline.app.pipeline import Progress, Routed, proof_rules, run_to_routes, silent
+from weftline.app.pipeline import Progress, Routed, compute, proof_rules, silent
+from weftline.app.prepared import Prepared, gather_switchings, list_inputs, write_prepared
 from weftline.app.rehearsed import place_state, read_state, write_state
-from weftline.errors import ArtifactError, CapabilityError, SpecError, UsageError
-from weftline.kernels.column import F64, I32, NIL
-from weftline.model.fabric import NodeKind
+from weftline.app.workspace import open_place
+from weftline.errors import ArtifactError, CapabilityError, UsageError
+from weftline.kernels.column import F64, NIL
 from weftline.model.fault import Faults
-from weftline.model.proof import ProofRules, Verdict
+from weftline.model.proof import ProofRules
 from weftline.model.rehearsal import Answer, Command, Limits, Rehearsal, Way
 from weftline.model.vendor import Plug
-from weftline.rehearse import (
-    Bench,
-    Index,
-    Plan,
-    close_tally,
-    conclude,
-    digest_rehearsal,
-    find_ways,
-    gather,
-    gather_crews,
-    join,
-    list_bases,
-    list_groups,
-    list_links,
-    list_switches,
-    name_ports,
-    open_tally,
-    read_lines,
-    reopen_tally,
-    sample_pairs,
-    say_load,
-    spread_losses,
-    sweep,
-    tell,
-)
-from weftline.rehearse.ground import Ways
+from weftline.rehearse.faults import join, list_groups, list_links, list_switches, read_lines, sample_pairs
+from weftline.rehearse.gathering import gather_crews
+from weftline.rehearse.measuring import judge, open_bench
+from weftline.rehearse.quick import Bench
+from weftline.rehearse.scene import Scene
+from weftline.rehearse.sweep import digest_rehearsal, sweep
+from weftline.rehearse.tally import close_tally, open_tally, reopen_tally
+from weftline.rehearse.verdicts import conclude, list_bases, spread_losses
+from weftline.rehearse.whole import Plan
 from weftline.route.repair import prepare_repair
 from weftline.schedule import job_collectives
 from weftline.vendors import VENDORS
@@ -55,8 +43,6 @@ SAVE_S = 1.0
 MOST_THREADS = 8
 MAX_FAULT_BYTES = 64 * 2**20
 WORDS = ("links", "switches", "groups", "all")
-REPAIRED = "repaired tables"
-CONVERGED = "tables as the routing protocol makes them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +57,32 @@ class FaultChoice:
     """Whether what an earlier run found is left aside."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One thing that somebody wants to disable."""
-
-    kind: str
-    """``link``, ``switch`` or ``port``."""
-    name: str
-
-
 @dataclass(frozen=True, eq=False)
 class Ready:
     """A fabric prepared for rehearsals."""
 
     routed: Routed
     plan: Plan
-    ways: Ways | None
+    bench: Bench | None
+    """None where states are judged from scratch."""
+    inputs: list[list[str]] | None = None
+    """The files that it was made from, with their digests."""
 
 
 def prepare(place: Path, progress: Progress = silent) -> Ready:
     """Go from a declaration to a fabric that is ready for states of failure."""
-    return prepare_routed(run_to_routes(place, progress), progress)
+    workspace = open_place(place)
+    name = workspace.declaration.name
+    before = list_inputs(workspace, [name])
+    progress("reading the declaration", None)
+    checked = check(place)
+    progress("compiling the fabric", None)
+    built = build(checked)
+    named = (checked.design.spec.inventory, checked.design.cabling_path, checked.design.spec.roce.headroom_table)
+    inputs = list_inputs(workspace, [name, *(str(one) for one in named if one is not None)])
+    progress("computing routes", None)
+    ready = prepare_routed(compute(built), progress)
+    return replace(ready, inputs=inputs if inputs and before == inputs[:1] else None)
 
 
 def prepare_routed(routed: Routed, progress: Progress = silent) -> Ready:
@@ -110,13 +101,14 @@ def prepare_routed(routed: Routed, progress: Progress = silent) -> Ready:
                 raise
     hops = max(proof_rules(design, fabric).max_hops, min(MAX_HOPS, len(fabric.switch_node)))
     plan = Plan(fabric, routes, gather_crews(fabric, routes, traffics), ProofRules(max_hops=hops), standing, roots)
-    return Ready(routed, plan, find_ways(plan))
+    return Ready(routed, plan, open_bench(plan))
 
 
 def rehearse(place: Path, choice: FaultChoice, progress: Progress = silent) -> Rehearsal:
     """Rehearse a set of failures; what an interrupted run found is taken over."""
     check_choice(choice)
     ready = prepare(place, progress)
+    keep(ready)
     return rehearse_ready(ready, choice, progress)
 
 
@@ -132,7 +124,7 @@ def rehearse_ready(ready: Ready, choice: FaultChoice, progress: Progress = silen
     progress(words, tally.done / max(1, faults.count))
     saved, is_saved = time.monotonic(), tally.done == faults.count
     threads = min(MOST_THREADS, os.cpu_count() or 1)
-    for done in sweep(ready.plan, ready.ways, faults, tally, threads):
+    for done in sweep(ready.plan, ready.bench, faults, tally, threads):
         progress(words, done / faults.count)
         is_saved = time.monotonic() - saved >= SAVE_S and done < faults.count
         if is_saved:
@@ -165,7 +157,9 @@ def recall(routed: Routed) -> tuple[Rehearsal, F64] | None:
 
 
 def _measure_base(ready: Ready) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    found = Bench(ready.plan, ready.ways).judge(np.zeros(0, dtype=np.int32))
+    if ready.bench is not None:
+        return ready.bench.base.worst, ready.bench.base.port
+    found = judge(ready.plan, None, np.zeros(0, dtype=np.int32))
     return found.worst, found.port
 
 
@@ -234,8 +228,9 @@ def _read_faults(built: Built, path: Path) -> tuple[Faults, str]:
 
 
 def ask(place: Path, question: Question, progress: Progress = silent) -> Answer:
-    """Say whether a link, a switch or a port may be disabled now, and how."""
+    """Say whether a link, a switch or a port may be disabled now, and how; the next question is quicker."""
     ready = prepare(place, progress)
+    keep(ready)
     return ask_ready(ready, question)
 
 
@@ -245,75 +240,51 @@ def ask_ready(ready: Ready, question: Question) -> Answer:
     Raises:
         SpecError: ``spec.unknown-name`` with the nearest names.
     """
-    name, ports = find_asked(ready, question)
-    faults = gather(((name, question.kind, ports),))
-    tally = open_tally(1, len(ready.plan.crews.names))
-    bench = Bench(ready.plan, ready.ways)
-    base = bench.judge(ports[:0])
-    tally.put(0, bench.judge(ports))
-    bases = list_bases(ready.plan, base.worst, base.port)
+    answer = answer_question(_open_desk(ready), question)
+    if answer is None:
+        raise AssertionError
+    return answer
+
+
+def _open_desk(ready: Ready) -> Desk:
+    plan = ready.plan
+    worst, port = _measure_base(ready)
     limits = find_limits(ready, is_question=True)
-    state = tell(ready.plan, faults, close_tally(tally), bases, limits, 0)
-    return Answer(
-        question=f"{question.kind} {name}",
-        state=state,
-        jobs=bases,
-        limits=limits,
-        dark=not len(ports),
-        cut=tuple(name_ports(ready.plan.fabric, ports[ready.plan.crews.row[ports] != NIL])),
-        repaired=CONVERGED if ready.plan.standing is None else REPAIRED,
-        commands=list_commands(ready, question, ports),
-        of=ready.plan.routes.digest,
-        load=say_load(ready.plan),
-    )
+    command = find_switching(ready.routed)
+    return Desk(plan, partial(judge, plan, ready.bench), worst, port, limits, plan.standing is not None, command)
 
 
-def find_asked(ready: Ready, question: Question) -> tuple[str, I32]:
-    """Find the ports that are asked about."""
-    index = Index(ready.plan.fabric)
-    text = question.name.strip()
-    ports = index.find(text)
-    is_right = {"link": "/" in text, "port": "/" in text and "~" not in text, "switch": "/" not in text}[question.kind]
-    if ports is not None and is_right and question.kind == "switch":
-        node = index.node.get(text)
-        is_right = node is not None and ready.plan.fabric.node_kind[node] == NodeKind.SWITCH
-    if ports is None or not is_right:
-        hint = (
-            index.suggest(text) if ports is None else f"{text[:80]} is no {question.kind}; see weftline rehearse --help"
-        )
-        raise SpecError("spec.unknown-name", f"there is no {question.kind} {text[:80]!r}", hint)
-    return text, ports
-
-
-def list_commands(ready: Ready, question: Question, ports: I32) -> tuple[Command, ...]:
-    """List the commands that disable the ports and enable them again: at one end of a link, at the switch of a host."""
-    fabric, built = ready.plan.fabric, ready.routed.built
-    design = built.checked.design
+def find_switching(routed: Routed) -> Callable[[int], Command | None]:
+    """Find what makes the commands for a port of a switch."""
+    built = routed.built
+    design, fabric = built.checked.design, built.fabric
     names = built.checked.technology.design.list_vendors(design)
-    vendor = next((VENDORS[name] for name in names if VENDORS[name].switch is not None), None)
-    if vendor is None or vendor.switch is None:
-        return ()
-    wanted = question.name.strip().partition("/")[0]
-    seen: set[int] = set()
-    commands: list[Command] = []
-    by_name = sorted(ports.tolist(), key=lambda port: (fabric.node_name[int(fabric.port_node[port])] != wanted, port))
-    for port in by_name:
+    switch = next((VENDORS[name].switch for name in names if VENDORS[name].switch is not None), None)
+    tiers = (design.leaf, design.leaf, design.spine, design.core)
+    address = routed.addresses.node_address
+
+    def find(port: int) -> Command | None:
         node = int(fabric.port_node[port])
-        if port in seen or fabric.switch_row[node] == NIL:
-            continue
-        seen |= {port, int(fabric.port_peer[port])}
-        tier = (design.leaf, design.leaf, design.spine, design.core)[int(fabric.node_tier[node])]
-        plug = Plug(
-            fabric.node_name[node],
-            int(fabric.port_number[port]),
-            tier.per_cage,
-            int(ready.routed.addresses.node_address[node]),
-        )
-        made = vendor.switch(plug)
-        commands.append(Command(fabric.port_name(port), made.where, made.off, made.on))
-    return tuple(commands)
+        if switch is None or fabric.switch_row[node] == NIL:
+            return None
+        tier = tiers[int(fabric.node_tier[node])]
+        made = switch(Plug(fabric.node_name[node], int(fabric.port_number[port]), tier.per_cage, int(address[node])))
+        return Command(fabric.port_name(port), made.where, made.off, made.on)
+
+    return find
 
 
-def is_accepted(rehearsal: Rehearsal) -> bool:
-    """Whether every state is allowed."""
-    return rehearsal.verdict is Verdict.PROVED and not rehearsal.broken
+def keep(ready: Ready) -> None:
+    """Keep what a question needs beside the declaration, unless states are judged from scratch anyway."""
+    bench, checked = ready.bench, ready.routed.built.checked
+    if bench is None or ready.inputs is None:
+        return
+    fabric = ready.plan.fabric
+    command = find_switching(ready.routed)
+    lit = (fabric.port_peer != NIL).tolist()
+    switchings = gather_switchings([command(port) if is_lit else None for port, is_lit in enumerate(lit)])
+    scene = Scene(fabric, ready.plan.routes, ready.plan.crews, ready.plan.rules)
+    limits = find_limits(ready, is_question=True)
+    is_repaired = ready.plan.standing is not None
+    prepared = Prepared(scene, bench.ways, bench.flows, bench.base, limits, is_repaired, switchings)
+    write_prepared(checked.workspace, ready.inputs, prepared)

@@ -11,6 +11,8 @@ import typer
 from weftline.cli.options import Json, NoColor, Place, Quiet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from weftline.model.rehearsal import Answer, Limits, Rehearsal, State
@@ -58,8 +60,6 @@ def rehearse(
 
     Exit 2 when a state is not allowed, or the answer is no.
     """
-    from weftline.app.rehearse import FaultChoice, Question, ask
-    from weftline.app.rehearse import rehearse as rehearse_place
     from weftline.cli.output import show_progress
     from weftline.errors import UsageError
 
@@ -68,12 +68,33 @@ def rehearse(
         hint = "ask about one thing at a time; a file with several names in a line rehearses what fails together"
         raise UsageError("usage.choice", "--faults, --link, --switch and --port exclude each other", hint)
     if asked:
-        with show_progress(quiet=quiet, no_color=no_color) as progress:
-            answer = ask(place, Question(*asked[0]), progress)
+        answer = _ask(place, asked[0], anew=anew, quiet=quiet, no_color=no_color)
         return show_answer(answer, as_json=as_json, no_color=no_color)
+    from weftline.app.rehearse import FaultChoice
+    from weftline.app.rehearse import rehearse as rehearse_place
+
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         rehearsal = rehearse_place(place, FaultChoice(faults or "all", seed, worst, anew), progress)
     return show_rehearsal(rehearsal, as_json=as_json, no_color=no_color)
+
+
+def _ask(place: Path, asked: tuple[str, str], *, anew: bool, quiet: bool, no_color: bool) -> Answer:
+    """Answer from what is kept, before the rest of the program is imported; else prepare the fabric."""
+    from weftline.app.asked import Question, ask_prepared
+    from weftline.app.prepared import Reason
+    from weftline.cli.output import print_talk, show_progress
+
+    question = Question(*asked)
+    if not anew:
+        answer = ask_prepared(place, question)
+        if not isinstance(answer, Reason):
+            return answer
+        if answer in {Reason.DAMAGED, Reason.FOREIGN} and not quiet:
+            print_talk(f"what was kept for questions is left aside, since {answer}; it is prepared anew")
+    from weftline.app.rehearse import ask
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        return ask(place, question, progress)
 
 
 def show_rehearsal(rehearsal: Rehearsal, *, as_json: bool, no_color: bool) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from weftline.errors import Place, Problem
 from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import TIER_NAMES, Fabric
 from weftline.model.fault import Faults
-from weftline.model.risk import RiskSpec
 from weftline.rehearse.names import Index, name_links
+
+if TYPE_CHECKING:
+    from weftline.model.risk import RiskSpec  # words of a declaration, which one question does without
 
 MAX_LINES = 1_000_000
 MAX_PAIRS = 10_000_000

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from weftline.kernels.column import F64, I32, NIL, U8
-from weftline.kernels.columns import count_strays
-from weftline.kernels.outage import count_odd_sets, list_ways
-from weftline.rehearse.crews import Crews, list_sends
-from weftline.rehearse.whole import Plan
-from weftline.route.canonical import arrange_edges
-from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, read_destinations, read_graph
-from weftline.route.names import find_roots
-from weftline.route.order import Order, order_switches
-
-MOST_HOPS = 200
-"""Hops are single bytes in the kernels; longer ways are judged from scratch."""
+from weftline.kernels.column import F64, I32, U8
 
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """The graph of switches with its order, and the hops towards each of H homes, which certify the tables."""
+    """The graph of R switches with its order, and the hops towards each of H homes, which certify the tables.
 
-    graph: SwitchGraph
-    placed: Order
-    goals: Destinations
+    The edges of row ``r`` are ``edge_ptr[r]:edge_ptr[r + 1]``, the ports of edge ``e`` are
+    ``link_port[link_ptr[e]:link_ptr[e + 1]]``, as in the graph of the engines.
+    """
+
+    edge_ptr: I32
+    edge_row: I32
+    edge_from: I32
+    link_ptr: I32
+    link_port: I32
+    component: I32
+    component_ptr: I32
+    """Where each component starts in ``sequence``."""
+    sequence: I32
+    """The rows in the order of the tables."""
+    order: I32
+    """Place of each row in it."""
+    divisor: I32
+    slots: I32
+    ordinal: I32
+    """These three choose among equal ports, as the engines do."""
+    goal_home: I32
+    """Per destination the row that it hangs on, or is."""
+    goal_port: I32
+    goal_home_port: I32
     home: I32
     goal_ptr: I32
     goal_list: I32
@@ -35,7 +43,6 @@ class Ways:
     """Per destination the place of its home, NIL where it has none."""
     hop: U8
     falls: U8
-    edge_from: I32
     port_edge: I32
     group_of_port: I32
     group_port: I32
@@ -47,6 +54,11 @@ class Ways:
     """Lit endpoints that each switch holds."""
     is_set: bool
     """Whether entries are sets of all the ports that lead on; else they are single ports."""
+
+    @property
+    def rows(self) -> int:
+        """Count switches."""
+        return len(self.component)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,143 +97,3 @@ class Base:
     worst: tuple[float, ...]
     port: tuple[int, ...]
     units: Units | None
-
-
-def find_ways(plan: Plan) -> Ways | None:
-    """Find the hops of every way and hold the tables against them; None where they certify nothing.
-
-    Then no state can be judged by its parts, and each is judged from scratch.
-    """
-    fabric, routes = plan.fabric, plan.routes
-    if routes.lanes is not None or not len(fabric.switch_node):
-        return None
-    graph = read_graph(fabric)
-    if plan.standing is not None:
-        graph = arrange_edges(read_graph(plan.standing.fabric), plan.standing.place)
-    placed, goals = _place(plan, graph)
-    home, home_of = _list_homes(goals)
-    there = np.flatnonzero(home_of != NIL)
-    rows = graph.switch_count
-    hop = np.empty((len(home), rows), dtype=np.uint8)
-    falls = np.empty((len(home), rows), dtype=np.uint8)
-    quiet = np.zeros(max(1, len(graph.edge_row)), dtype=np.int32)
-    most = list_ways(
-        home, graph.component, placed.component_ptr, placed.sequence, placed.order, graph.edge_ptr, graph.edge_row,
-        quiet, hop, falls, np.empty(rows, dtype=np.int32),
-    )  # fmt: skip
-    if most > MOST_HOPS:
-        return None
-    ways = _gather(plan, graph, placed, goals, (home, home_of, there.astype(np.int32), hop, falls))
-    return ways if _certifies(plan, ways) else None
-
-
-def _place(plan: Plan, graph: SwitchGraph) -> tuple[Order, Destinations]:
-    if plan.standing is not None:
-        return plan.standing.placed, plan.standing.goals
-    routes = plan.routes
-    to_switches = bool(np.any(routes.destination_port == NIL))
-    goals = read_destinations(plan.fabric, to_switches=to_switches, paths=routes.paths)
-    return order_switches(graph, goals, find_roots(plan.fabric, plan.roots)), goals
-
-
-def _list_homes(goals: Destinations) -> tuple[I32, I32]:
-    home_of = np.full(len(goals.home), NIL, dtype=np.int32)
-    there = goals.home != NIL
-    home, inverse = np.unique(goals.home[there], return_inverse=True)
-    home_of[there] = inverse.reshape(-1)
-    return home.astype(np.int32), home_of
-
-
-def _gather(
-    plan: Plan, graph: SwitchGraph, placed: Order, goals: Destinations, found: tuple[I32, I32, I32, U8, U8]
-) -> Ways:
-    fabric, routes = plan.fabric, plan.routes
-    home, home_of, there, hop, falls = found
-    is_set = plan.standing is None
-    port_edge = np.full(fabric.port_count, NIL, dtype=np.int32)
-    port_edge[graph.link_port] = np.repeat(np.arange(len(graph.edge_row), dtype=np.int32), np.diff(graph.link_ptr))
-    first = np.minimum(routes.member_ptr[:-1], max(0, len(routes.member_port) - 1))
-    group_port = routes.member_port[first] if len(routes.member_port) else np.zeros(0, dtype=np.int32)
-    group_of_port = np.full(fabric.port_count, NIL, dtype=np.int32)
-    goal_group = np.full(len(goals.home), NIL, dtype=np.int32)
-    if plan.standing is not None:
-        group_of_port = plan.standing.groups.of_port
-        local = int(np.iinfo(routes.group.dtype).max) - 1
-        goal_group = np.where(goals.home_port == NIL, local, group_of_port[np.maximum(goals.home_port, 0)])
-    ends = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
-    row = fabric.switch_row[fabric.port_node[fabric.port_peer[ends]]]
-    return Ways(
-        graph=graph,
-        placed=placed,
-        goals=goals,
-        home=home,
-        goal_ptr=count_to_ptr(home_of[there], len(home)),
-        goal_list=there[np.argsort(home_of[there], kind="stable")].astype(np.int32),
-        home_of=home_of,
-        hop=hop,
-        falls=falls,
-        edge_from=np.repeat(np.arange(graph.switch_count, dtype=np.int32), np.diff(graph.edge_ptr)),
-        port_edge=port_edge,
-        group_of_port=group_of_port,
-        group_port=group_port,
-        group_row=_find_next(plan, group_port),
-        goal_group=goal_group.astype(np.int32),
-        rests=np.bincount(row[row != NIL], minlength=graph.switch_count).astype(np.int32),
-        is_set=is_set,
-    )
-
-
-def _find_next(plan: Plan, port: I32) -> I32:
-    """Find the switch at the other end of each port; NIL where there is none."""
-    peer = plan.fabric.port_peer[port]
-    node = plan.fabric.port_node[np.maximum(peer, 0)]
-    return np.where(peer == NIL, NIL, plan.fabric.switch_row[node]).astype(np.int32)
-
-
-def _certifies(plan: Plan, ways: Ways) -> bool:
-    """Say whether every entry leads one hop nearer on a way that goes up and then down."""
-    graph, placed, routes = ways.graph, ways.placed, plan.routes
-    if not ways.is_set:
-        return not count_strays(
-            ways.home, ways.goal_ptr, ways.goal_list, ways.goal_group, graph.component, placed.order, ways.hop,
-            ways.falls, routes.group_ptr, ways.group_row, routes.group,
-        )  # fmt: skip
-    # devices order what is left anew: by tiers, which no failure changes, or else not by parts
-    rises = placed.order[graph.edge_row] < placed.order[ways.edge_from]
-    if plan.roots or not np.array_equal(rises, graph.tier[graph.edge_row] > graph.tier[ways.edge_from]):
-        return False
-    if np.any(graph.tier[graph.edge_row] == graph.tier[ways.edge_from]):
-        return False
-    return not count_odd_sets(
-        ways.home, ways.goal_ptr, ways.goal_list, ways.goals.home_port, graph.component, placed.order, graph.edge_ptr,
-        graph.edge_row, graph.link_ptr, ways.hop, ways.falls, routes.group_ptr, routes.member_ptr, routes.member_port,
-        _find_next(plan, routes.member_port), routes.group,
-    )  # fmt: skip
-
-
-def list_flows(plan: Plan) -> Flows:
-    """List the flows of the steady step on the whole fabric."""
-    crews, fabric = plan.crews, plan.fabric
-    planes = crews.port.shape[1]
-    sends = list_sends(crews, fabric.port_peer != NIL, fabric.port_component)
-    at = sends.rank * planes + sends.plane
-    goal = np.full(crews.ranks * planes, NIL, dtype=np.int32)
-    rate = np.zeros(crews.ranks * planes)
-    goal[at], rate[at] = sends.goal, sends.rate
-    port = crews.port.reshape(-1)
-    goals = len(plan.routes.destination_port)
-    by_goal = at[np.argsort(sends.goal, kind="stable")].astype(np.int32)
-    return Flows(
-        goal=goal,
-        row=crews.row[port],
-        job=np.repeat(crews.job, planes),
-        port=port.astype(np.int32),
-        rate=rate,
-        in_ptr=count_to_ptr(sends.goal, goals),
-        in_flow=by_goal,
-    )
-
-
-def has_crossed(crews: Crews) -> bool:
-    """Say whether a rank's port is joined to no switch though it is lit, which parts cannot judge."""
-    return bool(np.any((crews.row[crews.port] == NIL) & (crews.goal[crews.port] != NIL)))

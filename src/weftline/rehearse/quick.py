@@ -19,8 +19,8 @@ from weftline.kernels.strain import (
 )
 from weftline.model.proof import Verdict
 from weftline.model.routes import GroupTable, no_route
-from weftline.rehearse.ground import Base, Flows, Units, Ways, list_flows
-from weftline.rehearse.whole import Found, Plan, judge_whole
+from weftline.rehearse.ground import Base, Flows, Units, Ways
+from weftline.rehearse.scene import Found, Scene
 
 MOST_CHANGED = 4_000_000
 """Entries that one state may change before it is judged from scratch."""
@@ -30,31 +30,27 @@ LAST_TOKEN = 2_000_000_000
 class Bench:
     """Room to work in for one thread: a copy of the tables and loads that each state changes and puts back."""
 
-    def __init__(self, plan: Plan, ways: Ways | None, base: Base | None = None) -> None:
-        self.plan, self.ways = plan, ways
-        self.is_stopped = False
-        if ways is None:
-            return
-        fabric, crews = plan.fabric, plan.crews
-        rows, ports = ways.graph.switch_count, fabric.port_count
-        self.flows: Flows = list_flows(plan)
+    def __init__(self, scene: Scene, ways: Ways, flows: Flows, base: Base) -> None:
+        self.scene, self.ways, self.flows, self.base = scene, ways, flows, base
+        fabric, crews = scene.fabric, scene.crews
+        rows, ports = ways.rows, fabric.port_count
         # columns stand together in memory, since states change and walk columns; rows are searched in the original
-        self.table: GroupTable = plan.routes.group
+        self.table: GroupTable = scene.routes.group
         if not ways.is_set:
             self.table = self.table.copy(order="F")
         self.token = 0
         self.port_stamp: I32 = np.zeros(ports, dtype=np.int32)
-        self.edge_stamp: I32 = np.zeros(max(1, len(ways.graph.edge_row)), dtype=np.int32)
+        self.edge_stamp: I32 = np.zeros(max(1, len(ways.edge_row)), dtype=np.int32)
         self.row_stamp: I32 = np.zeros(rows, dtype=np.int32)
-        self.goal_stamp: I32 = np.zeros(len(plan.routes.destination_port), dtype=np.int32)
+        self.goal_stamp: I32 = np.zeros(len(scene.routes.destination_port), dtype=np.int32)
         self.rank_stamp: I32 = np.zeros(crews.ranks, dtype=np.int32)
         self.changed_stamp: I32 = np.zeros(crews.ranks, dtype=np.int32)
         self.flow_stamp: I32 = np.zeros(len(self.flows.goal), dtype=np.int32)
         self.load_stamp: I32 = np.zeros((max(1, len(crews.names)), ports), dtype=np.int32)
-        self.dead: I32 = np.empty(max(1, len(ways.graph.edge_row)), dtype=np.int32)
+        self.dead: I32 = np.empty(max(1, len(ways.edge_row)), dtype=np.int32)
         self.queue: I32 = np.empty(max(1, rows), dtype=np.int32)
-        self.lead: I32 = np.empty(max(1, len(ways.graph.edge_row)), dtype=np.int32)
-        self.good: I32 = np.empty(max(1, len(ways.graph.link_port)), dtype=np.int32)
+        self.lead: I32 = np.empty(max(1, len(ways.edge_row)), dtype=np.int32)
+        self.good: I32 = np.empty(max(1, len(ways.link_port)), dtype=np.int32)
         self.rests: I32 = ways.rests.copy()
         self.new_hop = np.empty_like(ways.hop)
         self.new_falls = np.empty_like(ways.falls)
@@ -66,12 +62,10 @@ class Bench:
         self.counts: I32 = np.zeros(max(1, len(crews.names)), dtype=np.int32)
         self._make_lists(crews.ranks, crews.port.shape[1])
         self._make_spread(rows)
-        self.load: F64 = np.zeros((len(crews.names), ports))
-        self.base = self._measure() if base is None else base
-        self.load = self.base.load.copy()
-        if self.base.units is not None:
-            self.unit_stamp: I32 = np.zeros(len(self.base.units.home), dtype=np.int32)
-            self.units: I32 = np.empty(max(1, len(self.base.units.home)), dtype=np.int32)
+        self.load: F64 = base.load.copy()
+        if base.units is not None:
+            self.unit_stamp: I32 = np.zeros(len(base.units.home), dtype=np.int32)
+            self.units: I32 = np.empty(max(1, len(base.units.home)), dtype=np.int32)
         self.component_ends: I64 = self._count_ends()
 
     def _make_lists(self, ranks: int, planes: int) -> None:
@@ -91,58 +85,45 @@ class Bench:
         self.waits = np.zeros(max(1, rows), dtype=np.uint8)
 
     def _count_ends(self) -> I64:
-        fabric = self.plan.fabric
+        fabric = self.scene.fabric
         ends = fabric.endpoint_port[fabric.port_peer[fabric.endpoint_port] != NIL]
         return np.bincount(fabric.port_component[ends], minlength=1).astype(np.int64)
-
-    def judge(self, ports: I32) -> Found:
-        """Judge the state without the links of ``ports`` (both ends, lit)."""
-        found = self.judge_parts(ports)
-        return judge_whole(self.plan, ports) if found is None else found
 
     def judge_parts(self, ports: I32, seen: list[GroupTable] | None = None) -> Found | None:
         """Judge a state by its parts; None where that does not do. ``seen`` takes a copy of the tables of the state."""
         ways = self.ways
-        if ways is None:
-            return None
         self.token = self.token % LAST_TOKEN + 1
         self.counts[:] = 0
-        graph = ways.graph
         many = mark_outage(
-            ports, self.token, ways.port_edge, graph.link_ptr, graph.link_port, self.port_stamp, self.edge_stamp,
+            ports, self.token, ways.port_edge, ways.link_ptr, ways.link_port, self.port_stamp, self.edge_stamp,
             self.dead,
         )  # fmt: skip
         dead = self.dead[:many]
-        lost = hold_ends(ports, -1, self.plan.crews.row, self.rests)
+        lost = hold_ends(ports, -1, self.scene.crews.row, self.rests)
         try:
             if many and not self._is_whole(dead):
                 return None
             return self._judge_load(ports, dead, lost, seen)
         finally:
-            hold_ends(ports, 1, self.plan.crews.row, self.rests)
-            for job in range(len(self.plan.crews.names)):
+            hold_ends(ports, 1, self.scene.crews.row, self.rests)
+            for job in range(len(self.scene.crews.names)):
                 restore(job, self.base.load, self.load, self.touched[job, : self.counts[job]])
 
     def _is_whole(self, dead: I32) -> bool:
         """Whether what is left hangs together, apart from switches without anything."""
-        ways, graph = self._ways, self._ways.graph
-        if has_stranded(dead, self.token, graph.edge_ptr, ways.edge_from, self.edge_stamp, self.rests):
+        ways = self.ways
+        if has_stranded(dead, self.token, ways.edge_ptr, ways.edge_from, self.edge_stamp, self.rests):
             return False
         return stay_together(
-            dead, self.token, graph.edge_ptr, graph.edge_row, ways.edge_from, self.edge_stamp, graph.component,
+            dead, self.token, ways.edge_ptr, ways.edge_row, ways.edge_from, self.edge_stamp, ways.component,
             self.row_stamp, self.queue,
         )  # fmt: skip
-
-    @property
-    def _ways(self) -> Ways:
-        assert self.ways is not None  # noqa: S101  (judge_parts returns before)
-        return self.ways
 
     def _judge_load(self, ports: I32, dead: I32, lost: int, seen: list[GroupTable] | None) -> Found | None:
         gone, more, _, leave = self._change_rings(ports)
         if gone == BROKEN:
             return None
-        sets = self._ways.is_set
+        sets = self.ways.is_set
         sound = (
             self._judge_sets(ports, dead, gone, more) if sets else self._judge_columns(ports, dead, gone, more, seen)
         )
@@ -154,7 +135,7 @@ class Bench:
         return Found(Verdict.PROVED, lost, pairs, 0, worst, where, leaving)
 
     def _change_rings(self, ports: I32) -> tuple[int, int, int, int]:
-        crews, flows = self.plan.crews, self.flows
+        crews, flows = self.scene.crews, self.flows
         if not crews.ranks:
             return 0, 0, 0, 0
         return change_rings(
@@ -165,8 +146,8 @@ class Bench:
         )  # fmt: skip
 
     def _count_pairs(self, ports: I32) -> int:
-        fabric = self.plan.fabric
-        ends = ports[self.plan.crews.row[ports] != NIL]
+        fabric = self.scene.fabric
+        ends = ports[self.scene.crews.row[ports] != NIL]
         part, gone = np.unique(fabric.port_component[ends], return_counts=True)
         before = self.component_ends[part]
         return int((before * (before - 1) - (before - gone) * (before - gone - 1)).sum())
@@ -175,18 +156,18 @@ class Bench:
         found = [
             find_most(
                 job, self.token, self.base.order[job], self.base.load, self.load, self.load_stamp,
-                self.touched[job, : self.counts[job]], self.plan.crews.capacity,
+                self.touched[job, : self.counts[job]], self.scene.crews.capacity,
             )
-            for job in range(len(self.plan.crews.names))
+            for job in range(len(self.scene.crews.names))
         ]  # fmt: skip
         return tuple(float(worst) for worst, _ in found), tuple(int(port) for _, port in found)
 
     def _judge_columns(self, ports: I32, dead: I32, gone: int, more: int, seen: list[GroupTable] | None) -> bool:
         """Fill the columns that the fault spoils again, check every entry of them, and move the flows."""
-        ways, graph, placed = self._ways, self._ways.graph, self._ways.placed
+        ways = self.ways
         spoilt = find_spoilt(
-            ports, self.token, ways.port_edge, ways.edge_from, graph.edge_ptr, self.edge_stamp, ways.group_of_port,
-            ways.goals.home, graph.component, self.plan.routes.group, self.goal_stamp,
+            ports, self.token, ways.port_edge, ways.edge_from, ways.edge_ptr, self.edge_stamp, ways.group_of_port,
+            ways.goal_home, ways.component, self.scene.routes.group, self.goal_stamp,
         )  # fmt: skip
         removed = self.removed[:gone]
         redone = self.redone[:0]
@@ -201,79 +182,80 @@ class Bench:
                 self.redone,
             )
             redone = self.redone[:count]
-        if self._move(removed, -1.0) + self._move(redone, -1.0):
+        if self.move(removed, -1.0) + self.move(redone, -1.0):
             return False
         used = 0
         if spoilt:
             used = refill(
-                ports, self.token, dead, ways.home, ways.goal_ptr, ways.goal_list, self.goal_stamp, ways.goals.port,
-                self.port_stamp, self.rests, graph.component, placed.component_ptr, placed.sequence, placed.order,
-                graph.edge_ptr, graph.edge_row, ways.edge_from, graph.link_ptr, graph.link_port, ways.port_edge,
+                ports, self.token, dead, ways.home, ways.goal_ptr, ways.goal_list, self.goal_stamp, ways.goal_port,
+                self.port_stamp, self.rests, ways.component, ways.component_ptr, ways.sequence, ways.order,
+                ways.edge_ptr, ways.edge_row, ways.edge_from, ways.link_ptr, ways.link_port, ways.port_edge,
                 self.edge_stamp, ways.hop, ways.falls, self.new_hop, self.new_falls, self.new_of, ways.group_of_port,
-                self.plan.routes.group_ptr, ways.group_row, ways.group_port, placed.ordinal, placed.divisor,
-                placed.slots, no_route(self.table), self.queue, self.lead, self.good, self.undo_cell, self.undo_entry,
+                self.scene.routes.group_ptr, ways.group_row, ways.group_port, ways.ordinal, ways.divisor,
+                ways.slots, no_route(self.table), self.queue, self.lead, self.good, self.undo_cell, self.undo_entry,
                 self.table,
             )  # fmt: skip
         if used < 0:
-            self.table[:] = self.plan.routes.group
+            self.table[:] = self.scene.routes.group
             return False
         try:
             if used and not self._is_right(used):
                 return False
             if seen is not None:
                 seen.append(self.table.copy())
-            return not (self._move(redone, 1.0) + self._move_added(more))
+            return not (self.move(redone, 1.0) + self._move_added(more))
         finally:
             put_back(self.undo_cell[:used], self.undo_entry[:used], self.table)
 
     def _is_right(self, used: int) -> bool:
         """Check what changed against the certificate, entry by entry."""
-        ways, graph, placed = self._ways, self._ways.graph, self._ways.placed
+        ways = self.ways
         wrong, most = count_misled(
-            self.token, ways.home, ways.goal_ptr, ways.goal_list, self.goal_stamp, ways.goal_group, graph.component,
-            placed.order, graph.edge_ptr, self.edge_stamp, ways.hop, ways.falls, self.new_hop, self.new_falls,
-            self.new_of, self.plan.routes.group_ptr, ways.group_row, ways.group_port, self.port_stamp,
+            self.token, ways.home, ways.goal_ptr, ways.goal_list, self.goal_stamp, ways.goal_group, ways.component,
+            ways.order, ways.edge_ptr, self.edge_stamp, ways.hop, ways.falls, self.new_hop, self.new_falls,
+            self.new_of, self.scene.routes.group_ptr, ways.group_row, ways.group_port, self.port_stamp,
             self.undo_cell[:used], ways.home_of, self.table,
         )  # fmt: skip
-        return not wrong and most + 1 <= self.plan.rules.max_hops
+        return not wrong and most + 1 <= self.scene.rules.max_hops
 
-    def _move(self, flows: I32, sign: float) -> int:
+    def move(self, flows: I32, sign: float) -> int:
+        """Add flows to the loads, or take them off, along single ports; counts those that end nowhere."""
         if not len(flows):
             return 0
-        own, ways = self.flows, self._ways
+        own, ways = self.flows, self.ways
         return add_flows(
-            flows, sign, self.token, own.job, own.row, own.goal, own.port, own.rate, self.plan.routes.group_ptr,
+            flows, sign, self.token, own.job, own.row, own.goal, own.port, own.rate, self.scene.routes.group_ptr,
             ways.group_port, ways.group_row, self.table, self.load, self.load_stamp, self.touched, self.counts,
         )  # fmt: skip
 
     def _move_added(self, more: int) -> int:
         if not more:
             return 0
-        crews, ways = self.plan.crews, self._ways
+        crews, ways = self.scene.crews, self.ways
         port = self.added_port[:more]
         return add_flows(
             np.arange(more, dtype=np.int32), 1.0, self.token, crews.job[self.added_rank[:more]], crews.row[port],
-            self.added_goal[:more], port, self.added_rate[:more], self.plan.routes.group_ptr, ways.group_port,
+            self.added_goal[:more], port, self.added_rate[:more], self.scene.routes.group_ptr, ways.group_port,
             ways.group_row, self.table, self.load, self.load_stamp, self.touched, self.counts,
         )  # fmt: skip
 
     def _judge_sets(self, ports: I32, dead: I32, gone: int, more: int) -> bool:
         """Find ways again where a lost edge changes hops, and spread again what used a lost port."""
-        ways, graph, placed = self._ways, self._ways.graph, self._ways.placed
+        ways = self.ways
         self.new_of[:] = NIL
         if len(dead):
             apart, most = renew_ways(
-                self.token, dead, ways.home, self.rests, graph.component, placed.component_ptr, placed.sequence,
-                placed.order, graph.edge_ptr, graph.edge_row, ways.edge_from, self.edge_stamp, ways.hop, ways.falls,
+                self.token, dead, ways.home, self.rests, ways.component, ways.component_ptr, ways.sequence,
+                ways.order, ways.edge_ptr, ways.edge_row, ways.edge_from, self.edge_stamp, ways.hop, ways.falls,
                 self.new_hop, self.new_falls, self.new_of, self.queue,
             )  # fmt: skip
-            if apart or most + 1 > self.plan.rules.max_hops:
+            if apart or most + 1 > self.scene.rules.max_hops:
                 return False
         removed = self.removed[:gone]
         self.flow_stamp[removed] = self.token
         port = self.added_port[:more]
         homes = len(ways.home)
-        unit = self.plan.crews.job[self.added_rank[:more]] * homes + ways.home_of[self.added_goal[:more]]
+        unit = self.scene.crews.job[self.added_rank[:more]] * homes + ways.home_of[self.added_goal[:more]]
         units = self.base.units
         if units is None:
             return True
@@ -282,20 +264,21 @@ class Bench:
             ports, self.token, units.use_ptr, units.use_unit, removed, units.of_flow, unit, self.unit_stamp, self.units
         )
         chosen = self.units[:count]
-        added = (unit, self.plan.crews.row[port], self.added_rate[:more])
+        added = (unit, self.scene.crews.row[port], self.added_rate[:more])
         none = (unit[:0], added[1][:0], added[2][:0])
-        if self._spread(chosen, -1.0, none) + self._spread(chosen, 1.0, added):
+        if self.spread(chosen, -1.0, none) + self.spread(chosen, 1.0, added):
             return False
-        self._add_ends(removed, -1.0)
-        self._touch(port, self.added_goal[:more], self.plan.crews.job[self.added_rank[:more]], added[2])
+        self.add_ends(removed, -1.0)
+        self._touch(port, self.added_goal[:more], self.scene.crews.job[self.added_rank[:more]], added[2])
         return True
 
-    def _spread(self, chosen: I32, sign: float, added: tuple[I32, I32, F64]) -> int:
-        ways, graph, units = self._ways, self._ways.graph, self.base_units
+    def spread(self, chosen: I32, sign: float, added: tuple[I32, I32, F64]) -> int:
+        """Spread units over all the ports that lead on; counts those that end nowhere."""
+        ways, units = self.ways, self.base_units
         return spread_units(
             chosen, self.token, sign, units.ptr, units.flow, units.home, units.job, self.flow_stamp, self.flows.row,
-            self.flows.rate, *added, ways.home, ways.placed.order, graph.edge_ptr, graph.edge_row, graph.link_ptr,
-            graph.link_port, self.port_stamp, ways.hop, ways.falls, self.new_hop, self.new_falls, self.new_of,
+            self.flows.rate, *added, ways.home, ways.order, ways.edge_ptr, ways.edge_row, ways.link_ptr,
+            ways.link_port, self.port_stamp, ways.hop, ways.falls, self.new_hop, self.new_falls, self.new_of,
             self.carried, self.started, self.head, self.following, self.waits, self.load, self.load_stamp,
             self.touched, self.counts,
         )  # fmt: skip
@@ -306,14 +289,14 @@ class Bench:
         assert self.base.units is not None  # noqa: S101
         return self.base.units
 
-    def _add_ends(self, flows: I32, sign: float) -> None:
+    def add_ends(self, flows: I32, sign: float) -> None:
         """Add flows to the links of their endpoints."""
         if len(flows):
             own = self.flows
             self._touch(own.port[flows], own.goal[flows], own.job[flows], sign * own.rate[flows])
 
     def _touch(self, port: I32, goal: I32, job: I32, amount: F64) -> None:
-        home_port = self._ways.goals.home_port[goal]
+        home_port = self.ways.goal_home_port[goal]
         for one in (port, home_port):
             fresh = self.load_stamp[job, one] != self.token
             for which, where in zip(job[fresh].tolist(), one[fresh].tolist(), strict=True):
@@ -322,63 +305,3 @@ class Bench:
                     self.touched[which, self.counts[which]] = where
                     self.counts[which] += 1
             np.add.at(self.load, (job, one), amount)
-
-    def _measure(self) -> Base:
-        """Load the whole fabric, in the way in which states are."""
-        self.token = 1
-        flows = np.flatnonzero(self.flows.goal != NIL).astype(np.int32)
-        units = self._gather_units(flows) if self._ways.is_set and len(flows) else None
-        if units is None:
-            self._move(flows, 1.0)
-        capacity = self.plan.crews.capacity
-        self.counts[:] = 0
-        relative = self.load / capacity
-        worst = tuple(relative.max(axis=1, initial=0.0).tolist())
-        order = tuple(
-            np.lexsort((np.arange(len(one)), -one))[: int(np.count_nonzero(one > 0))].astype(np.int32)
-            for one in relative
-        )
-        port = tuple(
-            int((one >= most - 1e-12).argmax()) if most > 0 else NIL for one, most in zip(relative, worst, strict=True)
-        )
-        return Base(self.load.copy(), order, worst, port, units)
-
-    def _gather_units(self, flows: I32) -> Units:
-        ways, own = self._ways, self.flows
-        homes, jobs = len(ways.home), len(self.plan.crews.names)
-        unit = own.job[flows] * homes + ways.home_of[own.goal[flows]]
-        by_unit = np.argsort(unit, kind="stable")
-        of_flow = np.full(len(own.goal), NIL, dtype=np.int32)
-        of_flow[flows] = unit
-        count = homes * jobs
-        units = Units(
-            ptr=np.concatenate(([0], np.cumsum(np.bincount(unit, minlength=count)))).astype(np.int32),
-            flow=flows[by_unit].astype(np.int32),
-            home=np.tile(np.arange(homes, dtype=np.int32), jobs),
-            job=np.repeat(np.arange(jobs, dtype=np.int32), homes),
-            of_flow=of_flow,
-            use_ptr=np.zeros(self.plan.fabric.port_count + 1, dtype=np.int32),
-            use_unit=np.zeros(0, dtype=np.int32),
-        )
-        self.base = Base(self.load, (), (), (), units)
-        used: list[I32] = []
-        none = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0))
-        self.new_of[:] = NIL
-        for at in np.unique(unit).tolist():
-            self.token += 1
-            self.counts[:] = 0
-            self._spread_whole(np.array([at], dtype=np.int32), none)
-            job = int(units.job[at])
-            used.append(self.touched[job, : self.counts[job]].copy())
-        self.token += 1
-        self.counts[:] = 0
-        self._add_ends(flows, 1.0)
-        which = np.repeat(np.unique(unit), [len(one) for one in used]).astype(np.int32)
-        port = np.concatenate(used) if used else np.zeros(0, dtype=np.int32)
-        by_port = np.argsort(port, kind="stable")
-        ptr = np.concatenate(([0], np.cumsum(np.bincount(port, minlength=self.plan.fabric.port_count))))
-        return Units(units.ptr, units.flow, units.home, units.job, units.of_flow, ptr.astype(np.int32), which[by_port])
-
-    def _spread_whole(self, chosen: I32, none: tuple[I32, I32, F64]) -> None:
-        """Spread units over the whole fabric; no flow or port is stamped yet."""
-        self._spread(chosen, 1.0, none)

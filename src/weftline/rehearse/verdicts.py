@@ -12,7 +12,7 @@ from weftline.model.fault import Faults
 from weftline.model.proof import Verdict
 from weftline.model.rehearsal import VERDICTS, JobBase, KindSum, Limits, Outcomes, Rehearsal, State, Way
 from weftline.rehearse.names import name_link
-from weftline.rehearse.whole import Plan
+from weftline.rehearse.scene import Scene
 
 DIGITS = 9
 """Of a loss; sums of equal shares are not exact beyond."""
@@ -23,22 +23,22 @@ LOAD_SHARED = (
 )
 
 
-def say_load(plan: Plan) -> str:
+def say_load(scene: Scene) -> str:
     """Say what a load is on these tables."""
-    is_single = bool(np.all(np.diff(plan.routes.member_ptr) <= 1))
+    is_single = bool(np.all(np.diff(scene.routes.member_ptr) <= 1))
     return LOAD_SINGLE if is_single else LOAD_SHARED
 
 
-def list_bases(plan: Plan, worst: tuple[float, ...], port: tuple[int, ...]) -> tuple[JobBase, ...]:
+def list_bases(scene: Scene, worst: tuple[float, ...], port: tuple[int, ...]) -> tuple[JobBase, ...]:
     """Describe the jobs on the whole fabric."""
-    first = plan.crews.first.tolist()
+    first = scene.crews.first.tolist()
     return tuple(
         JobBase(name, first[at + 1] - first[at], first[at], worst[at], port[at])
-        for at, name in enumerate(plan.crews.names)
+        for at, name in enumerate(scene.crews.names)
     )
 
 
-def measure_losses(plan: Plan, jobs: tuple[JobBase, ...], outcomes: Outcomes) -> F64:
+def measure_losses(scene: Scene, jobs: tuple[JobBase, ...], outcomes: Outcomes) -> F64:
     """Measure, per state and job, the share of its all-reduce that is lost: 1 - load before / load after.
 
     A step takes as long as its worst link, so that twice the load is half the rate. A job of which nobody is left, or
@@ -48,27 +48,27 @@ def measure_losses(plan: Plan, jobs: tuple[JobBase, ...], outcomes: Outcomes) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         loss = np.where(outcomes.worst > 0, 1.0 - base / outcomes.worst, 0.0)
     loss = np.round(np.maximum(loss, 0.0), DIGITS)
-    leaving = count_leaving(plan, jobs, outcomes)
-    absent = np.array([np.count_nonzero(plan.crews.job[plan.crews.absent] == at) for at in range(len(jobs))])
+    leaving = count_leaving(scene, jobs, outcomes)
+    absent = np.array([np.count_nonzero(scene.crews.job[scene.crews.absent] == at) for at in range(len(jobs))])
     ranks = np.array([job.ranks for job in jobs]) - absent
     loss[leaving >= ranks] = 1.0
     loss[outcomes.undelivered != 0] = np.nan
     return loss.astype(np.float64)
 
 
-def spread_losses(plan: Plan, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...]) -> F64:
+def spread_losses(scene: Scene, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...]) -> F64:
     """Put the largest loss of a job to both ports of each single link; 0 at ports that no such state names."""
-    worst = np.nan_to_num(measure_losses(plan, jobs, outcomes), nan=1.0).max(axis=1, initial=0.0)
-    loss = np.zeros(plan.fabric.port_count)
+    worst = np.nan_to_num(measure_losses(scene, jobs, outcomes), nan=1.0).max(axis=1, initial=0.0)
+    loss = np.zeros(scene.fabric.port_count)
     for at in np.flatnonzero(np.diff(faults.ptr) == 2).tolist():
         loss[faults.ports_of(at)] = worst[at]
     return loss
 
 
-def count_leaving(plan: Plan, jobs: tuple[JobBase, ...], outcomes: Outcomes) -> I64:
+def count_leaving(scene: Scene, jobs: tuple[JobBase, ...], outcomes: Outcomes) -> I64:
     """Count, per state and job, the ranks that must leave."""
     state = np.repeat(np.arange(len(outcomes.way)), np.diff(outcomes.leave_ptr))
-    job = plan.crews.job[outcomes.leave_rank] if len(outcomes.leave_rank) else outcomes.leave_rank
+    job = scene.crews.job[outcomes.leave_rank] if len(outcomes.leave_rank) else outcomes.leave_rank
     counts = np.zeros((len(outcomes.way), len(jobs)), dtype=np.int64)
     np.add.at(counts, (state, job), 1)
     return counts
@@ -102,11 +102,11 @@ def rank_states(losses: F64, leaving: I64, outcomes: Outcomes, broken: NDArray[n
 
 
 def conclude(
-    plan: Plan, states: tuple[str, Faults, Outcomes], jobs: tuple[JobBase, ...], limits: Limits, shown: int
+    scene: Scene, states: tuple[str, Faults, Outcomes], jobs: tuple[JobBase, ...], limits: Limits, shown: int
 ) -> Rehearsal:
     """Sum up a rehearsal; of the states the ``shown`` worst are told in words, all where it is 0."""
     what, faults, outcomes = states
-    losses, leaving = measure_losses(plan, jobs, outcomes), count_leaving(plan, jobs, outcomes)
+    losses, leaving = measure_losses(scene, jobs, outcomes), count_leaving(scene, jobs, outcomes)
     broken = find_broken(losses, leaving, outcomes, limits)
     ranked = rank_states(losses, leaving, outcomes, broken)
     told = ranked[: shown or len(ranked)].tolist()
@@ -117,12 +117,12 @@ def conclude(
         states=faults.count,
         jobs=jobs,
         limits=limits,
-        worst=tuple(tell(plan, faults, outcomes, jobs, limits, at) for at in told),
+        worst=tuple(tell(scene, faults, outcomes, jobs, limits, at) for at in told),
         kinds=_sum_kinds(faults, outcomes, losses, leaving, broken),
         broken=int(np.count_nonzero(broken)),
         whole=int(np.count_nonzero(outcomes.way == Way.WHOLE)),
-        of=plan.routes.digest,
-        load=say_load(plan),
+        of=scene.routes.digest,
+        load=say_load(scene),
         verdict=verdict,
     )
 
@@ -151,10 +151,10 @@ def _sum_kinds(
     return tuple(sums)
 
 
-def tell(plan: Plan, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...], limits: Limits, at: int) -> State:
+def tell(scene: Scene, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...], limits: Limits, at: int) -> State:
     """Tell one state in words."""
     one = take(outcomes, at)
-    losses = measure_losses(plan, jobs, one)[0]
+    losses = measure_losses(scene, jobs, one)[0]
     ranks = one.leave_rank
     leave = tuple(
         (job.name, tuple((ranks[(ranks >= job.first) & (ranks < job.first + job.ranks)] - job.first).tolist()))
@@ -165,7 +165,7 @@ def tell(plan: Plan, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ..
     )
     ports = one.port[0].tolist()
     links = tuple(
-        (job.name, name_link(plan.fabric, port)) for job, port in zip(jobs, ports, strict=True) if port != NIL
+        (job.name, name_link(scene.fabric, port)) for job, port in zip(jobs, ports, strict=True) if port != NIL
     )
     bare = State(
         fault=faults.name[at],

@@ -9,40 +9,21 @@ import numpy as np
 from weftline.kernels.column import F64, I32, NIL
 from weftline.kernels.loads import add_single, add_split
 from weftline.model.fabric import Fabric
-from weftline.model.proof import ProofRules, Verdict
 from weftline.model.routes import Routes
 from weftline.prove.deadlock import prove_deadlock
 from weftline.prove.reach import CONNECTED_FAILED, NO_DISTANCE, judge, measure_distances
 from weftline.prove.tables import Tables, read_tables
 from weftline.prove.transient import cut_foreign
 from weftline.rehearse.crews import Crews, find_leaving, list_sends, skip
+from weftline.rehearse.scene import Found, Scene
 from weftline.route import compute_routes
 from weftline.route.repair import Standing, cut_fabric, repair_routes
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What one state leaves."""
-
-    deadlock: Verdict
-    lost_endpoints: int
-    lost_pairs: int
-    undelivered: int
-    """NIL where it was not judged."""
-    worst: tuple[float, ...]
-    port: tuple[int, ...]
-    leave: tuple[int, ...]
-    is_whole: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Scene):
     """What a rehearsal starts from."""
 
-    fabric: Fabric
-    routes: Routes
-    crews: Crews
-    rules: ProofRules
     standing: Standing | None
     """For repairs; None where the devices route by themselves."""
     roots: tuple[str, ...] = ()

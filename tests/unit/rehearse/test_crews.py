@@ -4,7 +4,8 @@ import numpy as np
 
 from tests.fabrics import make_fabric
 from tests.traffics import make_traffic
-from weftline.rehearse.crews import Crews, find_leaving, gather_crews, list_sends, skip
+from weftline.rehearse.crews import Crews, find_leaving, list_sends, skip
+from weftline.rehearse.gathering import gather_crews
 from weftline.route import compute_routes
 
 FABRIC = make_fabric("rail-optimised", hosts=4, rails=1, ports=8, planes=2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.fabrics import make_fabric
-from weftline.rehearse import Index, name_links, name_ports
+from weftline.rehearse.names import Index, name_links, name_ports
 
 FABRIC = make_fabric("rail-optimised", hosts=8, rails=2, ports=8, planes=2)
 

@@ -8,9 +8,10 @@ from tests.fabrics import make_fabric
 from tests.properties.test_rehearse import make_plan
 from weftline.model.proof import Verdict
 from weftline.model.rehearsal import Limits, Outcomes
-from weftline.rehearse import close_tally, conclude, list_bases, list_links, open_tally
-from weftline.rehearse.verdicts import measure_losses
-from weftline.rehearse.whole import Found
+from weftline.rehearse.faults import list_links
+from weftline.rehearse.scene import Found
+from weftline.rehearse.tally import close_tally, open_tally
+from weftline.rehearse.verdicts import conclude, list_bases, measure_losses
 
 PLAN = make_plan(make_fabric("fat-tree", hosts=8, ports=8), "updown", [None])
 JOBS = list_bases(PLAN, (1.0,), (3,))
