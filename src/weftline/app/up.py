@@ -18,6 +18,8 @@ from weftline.prove.spread import SpreadChoice
 MOST_MEASURED = 16_384
 """Endpoints up to which the report shows how loads spread; above, ``weftline balance`` does."""
 FEW_SHIFTS, PERMUTATIONS = 512, 100
+FLOWS_OF_SHIFTS, FLOWS_OF_PERMUTATIONS = 700_000, 300_000
+"""Flows that are led for it, so that it takes a second or two on any fabric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def _write(rendered: Rendered, simulated: Simulated, out: Path | None, progress:
 def _measure(rendered: Rendered, progress: Progress) -> LoadSpread | None:
     """Measure how loads spread, over all shifts of a small fabric and some of a larger one."""
     routed = rendered.proved.routed
-    if len(routed.built.fabric.endpoint_port) > MOST_MEASURED:
+    endpoints = max(len(routed.built.fabric.endpoint_port), 1)
+    if endpoints > MOST_MEASURED:
         return None
-    return measure(routed, SpreadChoice(FEW_SHIFTS, PERMUTATIONS), progress).spread
+    shifts, pairs = FLOWS_OF_SHIFTS // endpoints, FLOWS_OF_PERMUTATIONS // endpoints
+    return measure(routed, SpreadChoice(min(FEW_SHIFTS, shifts), min(PERMUTATIONS, pairs)), progress).spread
