@@ -51,7 +51,6 @@ TOPOLOGIES: dict[str, Callable[[], Fabric]] = {
 FAULTS = ("none", "link", "switch", "links")
 REFUSED = {
     "fat-tree": {"capability.engine-needs-tree"},
-    "layered": {"capability.too-few-lanes"},
     "torus": {"capability.engine-needs-torus"},
     **{engine: {"capability.engine-needs-groups"} for engine in ENGINES if engine.startswith("dragonfly")},
 }

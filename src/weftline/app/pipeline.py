@@ -32,14 +32,14 @@ Progress = Callable[[str, float | None], None]
 """Called with what is being done and, where it is known, the share that is done (0 to 1)."""
 
 MAX_HOPS = 64
+"""Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
 ROUNDING = 1e-9
 NOT_ITS_SHAPE = (
     "capability.engine-needs-tree", "capability.engine-needs-groups", "capability.engine-needs-torus",
     "spec.roots-not-used",
 )  # fmt: skip
 """An engine cannot route this fabric as it is declared, and another may."""
-ABOUT_LANES = ("capability.too-few-lanes", "spec.lanes-not-used")
-"""Switches on a path where neither a declaration nor the tiers of a tree say how many there should be."""
+ABOUT_LANES = "spec.lanes-not-used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _allowed_lanes(design: ResolvedSpec) -> int:
 def _routing_place(built: Built, code: str) -> Place | None:
     """Find where the declaration speaks of routing, else of the shape, else its first line."""
     places = built.checked.design.places
-    own = places.get("routing.lanes") if code in ABOUT_LANES else None
+    own = places.get("routing.lanes") if code == ABOUT_LANES else None
     return own or places.get("routing.engine") or places.get("topology.kind") or places.get("")
 
 

@@ -11,11 +11,13 @@ from weftline.errors import CapabilityError
 from weftline.kernels.column import I8, I32, I64, NIL, U8, U16
 from weftline.kernels.csr import spread_distance
 from weftline.kernels.layers import fill_lanes, spread_layers
+from weftline.kernels.legal import fill_first, grow_legal
 from weftline.kernels.shortest import grow_trees
 from weftline.kernels.turns import NO_WAY
 from weftline.model.fabric import Fabric
-from weftline.model.lanes import MAX_LANES, USUAL_LANES, Lanes
+from weftline.model.lanes import USUAL_LANES, Lanes
 from weftline.route.graph import Destinations, PortGroups, SwitchGraph, count_to_ptr, list_port_groups
+from weftline.route.legal import choose_order, state_rest
 from weftline.route.rates import count_tolls, read_rates
 from weftline.route.table import Tables, deliver, empty_table
 
@@ -67,6 +69,8 @@ class _Filled:
     choice: U16
     lane: I8
     with_answers: bool = True
+    guarantee: str = ""
+    """What they promise where not all paths are shortest ones."""
 
 
 def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes: int | None) -> Tables:
@@ -98,7 +102,7 @@ def route_layered(fabric: Fabric, graph: SwitchGraph, goals: Destinations, lanes
     known = wanted.of_destination != NIL
     lane[known] = filled.lane[wanted.of_destination[known]]
     several = Lanes(filled.lanes, lane, filled.with_answers) if filled.lanes > 1 else None
-    return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port, several)
+    return Tables(table, groups.group_ptr, groups.member_ptr, groups.member_port, several, filled.guarantee)
 
 
 def _order_links(fabric: Fabric, graph: SwitchGraph, groups: PortGroups) -> _Links:
@@ -157,34 +161,62 @@ def _order_goals(fabric: Fabric, goals: Destinations, links: _Links) -> _Goals:
 
 
 def _fill(links: _Links, goals: _Goals, allowed: int) -> _Filled:
-    """Fill trees and lanes in the first way that needs no more lanes than are allowed."""
-    fewest: int | None = None
-    placed = 0
+    """Fill trees and lanes in the first way that needs no more lanes than are allowed, or with longer ways."""
     for with_answers, (balances, adapts) in itertools.product((True, False), WAYS):
         counted = goals if with_answers else replace(goals, answers=np.zeros_like(goals.answers))
-        filled = replace(_fill_one(links, counted, balances, adapts), with_answers=with_answers)
-        if 0 <= filled.lanes <= allowed:
+        filled = replace(_fill_one(links, counted, allowed, balances, adapts), with_answers=with_answers)
+        if filled.lanes >= 0:
             return filled
-        if filled.lanes < 0:
-            placed = max(placed, -filled.lanes - 1)
-        else:
-            fewest = filled.lanes if fewest is None else min(fewest, filled.lanes)
-    raise _refuse(allowed, fewest, placed, len(goals.home))
+    return _fill_rest(links, goals, allowed)
 
 
-def _fill_one(links: _Links, goals: _Goals, balances: int, adapts: int) -> _Filled:
-    """Fill trees and lanes in one way; negative lanes say how many goals found one."""
-    turns = int(links.turn_ptr[-1])
-    graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
-    choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
-    order = np.tile(_guess_order(links, goals), (MAX_LANES, 1))
-    grow_trees(
-        goals.home, *graph, links.toll, balances, adapts, np.zeros(turns, dtype=np.int32), order[0].copy(), choice
-    )
-    used = np.zeros((MAX_LANES, turns), dtype=np.int32)
+def _fill_one(links: _Links, goals: _Goals, allowed: int, balances: int, adapts: int) -> _Filled:
+    """Fill trees and lanes in one way; negative lanes where those allowed do not suffice."""
+    choice, order = _grow(links, goals, balances, adapts)
+    used = np.zeros((allowed, int(links.turn_ptr[-1])), dtype=np.int32)
     lane = np.zeros(len(goals.home), dtype=np.int8)
-    lanes = fill_lanes(goals.home, goals.answers, *graph, used, order, choice, lane)
+    graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
+    lanes = fill_lanes(goals.home, goals.answers, *graph, used, np.tile(order, (allowed, 1)), choice, lane)
     return _Filled(lanes, choice, lane)
+
+
+def _grow(links: _Links, goals: _Goals, balances: int, adapts: int) -> tuple[U16, I32]:
+    """Grow a tree of shortest paths per goal; returns also an order of channels to begin a lane with."""
+    choice = np.full((len(links.row), len(goals.home)), NO_WAY, dtype=np.uint16)
+    order = _guess_order(links, goals)
+    used = np.zeros(int(links.turn_ptr[-1]), dtype=np.int32)
+    graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
+    grow_trees(goals.home, *graph, links.toll, balances, adapts, used, order.copy(), choice)
+    return choice, order
+
+
+def _fill_rest(links: _Links, goals: _Goals, allowed: int) -> _Filled:
+    """Keep the last lane for ways up and then down, which fit for any graph, and fill the others as far as they go.
+
+    A goal to which those are no longer than the shortest ones is there from the first. Of the ways to grow trees that
+    one is taken which leaves the fewest hops more.
+    """
+    placed = choose_order(links.ptr, links.other, goals.home, goals.sender)
+    wanted = np.flatnonzero(placed.extra).astype(np.int32)
+    graph = (links.turn_ptr, links.ptr, links.other, links.back, goals.sender)
+    best: tuple[int, U16, I8] | None = None
+    for balances, adapts in WAYS if allowed > 1 else WAYS[:1]:
+        choice, order = _grow(links, goals, balances, adapts)
+        used = np.zeros((allowed - 1, int(links.turn_ptr[-1])), dtype=np.int32)
+        lane = np.full(len(goals.home), NIL, dtype=np.int8)
+        fill_first(wanted, goals.home, *graph, used, np.tile(order, (allowed - 1, 1)), choice, lane)
+        left = int(placed.extra[lane == NIL].sum())
+        if best is None or left < best[0]:
+            best = (left, choice, lane)
+        if left == 0:
+            break
+    assert best is not None  # noqa: S101  (there is always a way to try)
+    _, choice, lane = best
+    grow_legal(goals.home, lane, *placed.columns, links.ptr, links.other, goals.sender, links.toll, choice)
+    rest = lane == NIL
+    last = int(lane.max(initial=NIL)) + 1
+    words = state_rest(rest, goals.answers == 1, placed, last)
+    return _Filled(last + 1, choice, np.where(rest, last, lane).astype(np.int8), with_answers=False, guarantee=words)
 
 
 def _guess_order(links: _Links, goals: _Goals) -> I32:
@@ -195,18 +227,3 @@ def _guess_order(links: _Links, goals: _Goals) -> I32:
     order = np.empty(len(key), dtype=np.int32)
     order[np.argsort(key, kind="stable")] = np.arange(len(key), dtype=np.int32)
     return order
-
-
-def _refuse(allowed: int, needed: int | None, placed: int, total: int) -> CapabilityError:
-    """Say how many lanes are missing."""
-    if needed is None:
-        words = f"in {MAX_LANES} lanes, all that a link can have, {placed:,} of {total:,} destinations found a place"
-    else:
-        words = f"shortest paths to {total:,} destinations need {needed} lanes to be free of deadlock"
-    return CapabilityError(
-        "capability.too-few-lanes",
-        f"engine layered: {words}; allowed are {allowed}",
-        "use engine updown, which needs one lane and takes longer ways, or set routing.lanes to what the devices have"
-        if needed is not None
-        else "use engine updown, which needs one lane and takes longer ways",
-    )
