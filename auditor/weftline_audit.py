@@ -30,7 +30,7 @@ CLAIMS = {
 TRUSTED = {
     "reach": ["links.txt says how the fabric is cabled", "endpoints.txt and sharing.txt say what is declared"],
     "subnets": ["OpenSM loads the bundled files as its manual says, and nothing else writes to switches"],
-    "fabric": ["fabric/tables.txt is what the configuration of the switches makes of their routes"],
+    "fabric": ["fabric/tables.txt is what the files of switches lead to, as weftline_audit_routes.py checks"],
     "isolate subnets": ["a management key protects the key tables, and no tenant holds a manager's port"],
     "isolate fabric": ["fabric/tenants.txt is what the configuration of the switches says of VRFs",
                        "no static route, filter, mirror or tunnel end lets tenants meet beside VRFs"],

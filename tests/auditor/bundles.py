@@ -14,6 +14,7 @@ from weftline.app.certify import Certified, certify
 
 ROOT = Path(__file__).parents[2]
 AUDITOR = ROOT / "auditor" / "weftline_audit.py"
+ROUTES_AUDITOR = ROOT / "auditor" / "weftline_audit_routes.py"
 Files = dict[str, bytes]
 """Path below the bundle to content, the manifest left out."""
 
@@ -36,6 +37,14 @@ class Audited:
 def audit(folder: Path, *options: str) -> Audited:
     """Run the auditor alone: no site, no user, no environment."""
     command = [sys.executable, "-I", "-S", str(AUDITOR), str(folder), "--json", *options]
+    done = subprocess.run(command, capture_output=True, text=True, env={}, check=False, timeout=300)
+    assert done.stdout.startswith("{"), done.stderr
+    return Audited(done.returncode, json.loads(done.stdout), done.stderr)
+
+
+def audit_routes(folder: Path, *options: str) -> Audited:
+    """Run the auditor of derived tables alone."""
+    command = [sys.executable, "-I", "-S", str(ROUTES_AUDITOR), str(folder), "--json", *options]
     done = subprocess.run(command, capture_output=True, text=True, env={}, check=False, timeout=300)
     assert done.stdout.startswith("{"), done.stderr
     return Audited(done.returncode, json.loads(done.stdout), done.stderr)

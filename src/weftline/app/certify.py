@@ -16,7 +16,7 @@ from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.certificates import TenantTable
 from weftline.model.isolation import NOBODY, Owners
 from weftline.model.proof import Proof, ProofReport, Verdict
-from weftline.prove import deadlock, isolate, reach
+from weftline.prove import converge, deadlock, isolate, reach
 from weftline.prove.certify import certify_tables, count_reach, derive_tables, list_links
 from weftline.prove.tenancy.cabling import bind_files
 from weftline.prove.tenancy.certify import list_tenants
@@ -53,7 +53,7 @@ def certify(place: Path, folder: Path, progress: Progress = silent) -> Certified
     rendered = render_proved(proved, None, force=True, progress=progress, to_disk=False)
     report = rendered.proved.report
     proofs = {proof.claim: proof for proof in report.proofs}
-    claims = [reach.CLAIM, deadlock.CLAIM, *([isolate.CLAIM] if isolate.CLAIM in proofs else [])]
+    claims = [reach.CLAIM, deadlock.CLAIM, *(one for one in (isolate.CLAIM, converge.CLAIM) if one in proofs)]
     owners = _find_owners(proved.routed, is_judged=isolate.CLAIM in proofs)
     unproved = tuple(claim for claim in claims if proofs[claim].verdict is not Verdict.PROVED)
     if unproved or rendered.artifacts is None:
