@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,8 @@ from tests.kernels.reference import lane_steps as reference
 from tests.tables import random_world
 from weftline.kernels import cycles
 from weftline.kernels.column import I32, NIL
+from weftline.kernels.lane_steps import list_column_turns
+from weftline.kernels.reach import IS_SKIPPED
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import Lanes, LaneSteps
 from weftline.model.routes import Routes
@@ -105,3 +108,35 @@ def test_ranks_are_checked_as_the_twin_checks_them(seed: int, place: int, value:
     held[place % routes.lane_count, place % fabric.port_count] = value
     wanted = reference.check_ranks(fabric, routes, tables, held)
     assert steps.check_steps(fabric, routes, tables, column, held) == wanted
+
+
+@settings(max_examples=200)
+@given(SEEDS)
+def test_the_turns_of_a_column_are_those_of_its_packets(seed: int) -> None:
+    """Lane by lane; where each switch has either of two entries, those of the joined entries."""
+    fabric, routes, tables, column = stepping_world(seed)
+    walkers = steps.gather_walkers(fabric, routes, tables, column)
+    maps = steps.read_maps(column)
+    widths = np.diff(fabric.port_ptr)[fabric.switch_node].astype(np.int64)
+    turn_ptr = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(widths * widths)))
+    found: set[tuple[tuple[int, int], tuple[int, int]]] = set()
+    lanes = routes.lane_count
+    for goal in range(len(tables.target_kind)):
+        if tables.target_kind[goal] == IS_SKIPPED:
+            continue
+        own = routes.group[:, goal].astype(np.int32)
+        turns = list_column_turns(
+            own, own.copy(), goal, walkers.mask, maps.held, maps.port_class, tables.group_ptr, tables.member_ptr,
+            tables.member_port, tables.next_row, tables.next_port, turn_ptr, fabric.port_ptr, fabric.switch_node,
+            lanes, tables.target_row, walkers.own_kind, tables.own_count, walkers.home_row, walkers.home_kind,
+            walkers.home_count,
+        )  # fmt: skip
+        for number in turns.tolist():
+            turn, pair = divmod(number, lanes * lanes)
+            row = bisect_right(turn_ptr.tolist(), turn) - 1
+            came, out = divmod(turn - int(turn_ptr[row]), int(widths[row]))
+            base = int(fabric.port_ptr[fabric.switch_node[row]])
+            found.add(((pair // lanes, int(fabric.port_peer[base + came])), (pair % lanes, base + out)))
+    own_ports = {port for port in range(fabric.port_count) if tables.port_row[port] >= 0}
+    wanted = {pair for pair in reference.dependencies(fabric, routes, tables) if pair[1][1] in own_ports}
+    assert found == wanted

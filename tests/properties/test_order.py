@@ -69,7 +69,6 @@ def is_safe(fabric: Fabric, first: Routes, last: Routes, stage: tuple[Routes, Ro
     before, after, off = stage
     owed = find_served(fabric, first) & find_served(fabric, last)
     lanes = np.stack((lane_column(before), lane_column(after)))
-    ever = np.stack((lane_column(first), lane_column(last)))
     answers = any(one.lanes is not None and one.lanes.with_answers for one in (first, last))
     at = {int(port): goal for goal, port in enumerate(first.destination_port) if port != NIL and first.path[goal] == 0}
     waits: set[Wait] = set()
@@ -78,7 +77,7 @@ def is_safe(fabric: Fabric, first: Routes, last: Routes, stage: tuple[Routes, Ro
             if "loop" in ends or (set(ends) != {"delivered"} and (source, goal) in owed):
                 return False
             own: set[int] = set(lanes[:, goal].tolist())
-            own |= set(ever[:, at[source]].tolist()) if answers else set()
+            own |= set(lanes[:, at[source]].tolist()) if answers else set()
             waits |= {((lane, a), (lane, b)) for lane in own for walk in taken for a, b in itertools.pairwise(walk)}
     return nx.is_directed_acyclic_graph(nx.DiGraph(waits))
 

@@ -7,17 +7,32 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from tests.mixtures import follow_maps, interleave, is_safe, list_cells, list_packets, list_pieces, mix_maps
+from tests.mixtures import (
+    find_classes,
+    find_lane,
+    follow_maps,
+    interleave,
+    is_safe,
+    list_cells,
+    list_packets,
+    list_pieces,
+    mix_maps,
+)
 from tests.tables import minimal_routes, random_world
+from weftline.compile.direct import build_dragonfly
+from weftline.enact import Ordering, order_change
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import Lanes, LaneSteps
 from weftline.model.proof import Verdict
 from weftline.model.routes import Routes
 from weftline.prove.stage import Ground, prove_stage
+from weftline.prove.steps import mark_classes
 from weftline.prove.unite import unite_tables
+from weftline.route import compute_routes
 
 MOST_PIECES = 6
 SEEDS = st.integers(0, 2**32)
@@ -98,6 +113,67 @@ def test_maps_that_change_place_by_place_give_the_waits_of_both_at_each_hop(seed
             for first, then in itertools.pairwise(held):
                 assumed |= set(itertools.product(first, then))
     assert waits == assumed
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(SEEDS)
+def test_stages_hold_against_every_mixture_and_end_at_the_new_tables(seed: int) -> None:
+    fabric, old, new = two_worlds(seed)
+    hold(fabric, order_change(fabric, old, new, budget=20_000_000))
+
+
+def hold(fabric: Fabric, ordering: Ordering) -> None:
+    """Hold the stages against the slow twin; those with many pieces against their proofs alone."""
+    off = set[int]() if ordering.drain is None else set(ordering.drain.destinations.tolist())
+    before = ordering.old
+    for stage in ordering.stages:
+        assert stage.proof.verdict is Verdict.PROVED, stage.proof.witness
+        if len(list_pieces(before, stage.routes)) <= MOST_PIECES:
+            assert is_safe(fabric, ordering.old, ordering.new, (before, stage.routes, off))
+        before = stage.routes
+    assert (ordering.verdict is Verdict.PROVED) == (bool(ordering.stages) and ordering.drain is None)
+    if ordering.stages:
+        steps, wanted = before.steps, ordering.new.steps
+        assert steps is not None
+        assert wanted is not None
+        assert np.array_equal(before.group, ordering.new.group)
+        assert np.array_equal(steps.lane, wanted.lane)
+        assert np.all(mark_classes(steps) == mark_classes(wanted))
+
+
+@pytest.mark.parametrize(
+    ("engines", "words"),
+    [
+        (("updown", "dragonfly"), ["maps", "destinations"]),
+        (("dragonfly", "updown"), ["destinations", "maps"]),
+        (("dragonfly", "dragonfly-adaptive"), ["maps", "move", "destinations"]),
+        (("dragonfly-adaptive", "dragonfly"), ["destinations", "move", "maps"]),
+    ],
+)
+def test_a_dragonfly_changes_its_engine(engines: tuple[str, str], words: list[str]) -> None:
+    """New maps come before whoever needs them, and old ones go when nobody does."""
+    fabric = build_dragonfly(2, 2, 2, 5)
+    old, new = (compute_routes(fabric, engine, to_switches=False) for engine in engines)
+    ordering = order_change(fabric, old, new)
+    assert (ordering.verdict, ordering.drain) == (Verdict.PROVED, None), ordering.why
+    said = [next(word for word in ("destinations at", "maps", "move") if word in one.words) for one in ordering.stages]
+    kinds = [kind.removesuffix(" at") for kind, _ in itertools.groupby(said)]
+    assert kinds == words
+    hold(fabric, ordering)
+    assert all(one.writes > 0 for one in ordering.stages if "maps" in one.words)
+
+
+def test_a_class_that_a_map_does_not_name_is_lost_and_the_witness_says_whose() -> None:
+    fabric = build_dragonfly(2, 2, 2, 5)
+    old, new = (compute_routes(fabric, engine, to_switches=False) for engine in ("dragonfly", "dragonfly-adaptive"))
+    direct = order_change(fabric, old, new).direct
+    assert direct.witness is not None
+    assert direct.witness.kind == "lost"
+    told = direct.witness.detail
+    goal = [fabric.port_name(int(port)) for port in new.destination_port].index(told["destination"])
+    row = fabric.switch_row[fabric.node_name.index(told["switch"])]
+    assert told["path_class"] in {*find_classes(old, row, goal), *find_classes(new, row, goal)}
+    assert None in {find_lane(side, (told["path_class"], 0, 0)) for side in (old, new)}
 
 
 def lane_of(routes: Routes, path_class: int) -> int | None:

@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from weftline.enact.units import Yard
-from weftline.kernels.column import I32, I64, NIL
-from weftline.kernels.cycles import find_cycle, rank_channels
-from weftline.kernels.waiting import insert_turns
-from weftline.prove.stage import list_waits
+from weftline.enact.waits import Graph, OutOfStepsError, begin
 
 ATTEMPTS = 8
-
-
-class OutOfStepsError(Exception):
-    """The budget is used up."""
-
-
-@dataclass
-class Graph:
-    """The channels of all lanes, and how many units take each turn; it never holds a cycle."""
-
-    yard: Yard
-    count: I32
-    place: list[I32]
-
-    def copy(self) -> Graph:
-        """Make another that changes by itself."""
-        return Graph(self.yard, self.count.copy(), [one.copy() for one in self.place])
-
-    def insert(self, turns: I64) -> bool:
-        """Put turns in, all or none; False where that would close a cycle."""
-        size = int(self.yard.turn_ptr[-1])
-        done = 0
-        fabric = self.yard.ground.fabric
-        for lane, place in enumerate(self.place):
-            first, last = np.searchsorted(turns, [lane * size, (lane + 1) * size]).tolist()
-            own = turns[first:last] - lane * size
-            row = (np.searchsorted(self.yard.turn_ptr, own, side="right") - 1).astype(np.int32)
-            put, steps = insert_turns(
-                own, row, self.yard.turn_ptr, fabric.port_ptr, fabric.port_peer, fabric.switch_node, fabric.switch_row,
-                fabric.port_node, self.count[lane * size : (lane + 1) * size], place,
-            )  # fmt: skip
-            self.yard.steps[0] += steps
-            done += put
-            if put < len(own):
-                self.remove(turns[:done])
-                return False
-        return True
-
-    def remove(self, turns: I64) -> None:
-        """Take turns out, each of which is in; the order stays right."""
-        self.count[turns] -= 1
+MOST_FLIPS = 256
+"""Entries that change, of a search step by step; its ways are as many as their subsets."""
+MOST_NODES = 3000
+"""Mixtures that a search step by step looks at."""
+MOST_SINGLES = 64
+"""Units that are tried as the only one to drain."""
 
 
 @dataclass
@@ -74,112 +34,124 @@ class Found:
     """What a search found."""
 
     stages: list[list[int]]
-    """Per stage how many steps of each unit are done after it."""
+    """Per stage how much of each unit is done after it."""
     drained: list[int]
     """Units to which nothing may be sent meanwhile; the stages hold only then."""
     is_complete: bool
     """Whether the budget was enough."""
 
 
-def begin(yard: Yard) -> tuple[Graph, list[int]] | None:
-    """Make the graph of what runs before the change, and name the units that close a cycle in it already.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a search starts: how far each unit is, and which are drained already."""
 
-    None where the graph would take too much memory.
-    """
-    ground, size = yard.ground, int(yard.turn_ptr[-1])
-    changed = np.zeros(ground.united.old.group.shape[1], dtype=bool)
-    changed[ground.united.changed] = True
-    count = np.zeros(size * ground.lanes, dtype=np.int32)
-    places: list[I32] = []
-    for lane in range(ground.lanes):
-        waits = list_waits(ground, ground.united.old, ground.united.old, lane, changed)
-        if waits is None:
-            return None
-        rank, remaining = rank_channels(*waits)
-        if remaining:
-            return None
-        count[lane * size + _number_turns(yard, *waits)] = 1
-        place = np.empty(len(rank), dtype=np.int32)
-        place[np.argsort(rank, kind="stable")] = np.arange(len(rank), dtype=np.int32)
-        places.append(place)
-    graph = Graph(yard, count, places)
-    bad = [index for index in range(len(yard.units)) if not graph.insert(yard.list_turns(index, 0, 0))]
-    return graph, bad
+    state: list[int]
+    drained: list[int]
+    budget: int
 
 
-def _number_turns(yard: Yard, ptr: I64, after: I32) -> NDArray[np.int64]:
-    """Number the turns of dependencies."""
-    fabric = yard.ground.fabric
-    came = fabric.port_peer[np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))].astype(np.int64)
-    node = fabric.port_node[after]
-    base, width = fabric.port_ptr[node].astype(np.int64), np.diff(fabric.port_ptr)[node].astype(np.int64)
-    return yard.turn_ptr[fabric.switch_row[node]] + (came - base) * width + after - base
-
-
-def search(yard: Yard, budget: int) -> Found | None:
+def search(yard: Yard, budget: int, start: Start | None = None, *, may_drain: bool = True) -> Found | None:
     """Look for stages within a number of steps; where there are none without it, for units to drain.
 
-    None where not even the graph of what runs now can be made.
+    Half of the budget goes to whole attempts, some more to a search that goes back, the rest to what to drain. None
+    where not even the graph of what runs now can be made, or where nothing may be drained and something would have to.
     """
-    begun = begin(yard)
+    start = start or Start([0] * len(yard.units), [], budget)
+    begun = begin(yard, start.state, start.drained)
     if begun is None:
         return None
     graph, bad = begun
+    if bad and not may_drain:
+        return None
+    bad = [*start.drained, *bad]
+    run = find_whole(graph, yard, start, bad)
+    if not run.stuck:
+        return Found(run.stages, bad, is_complete=True)
+    if not may_drain:
+        return None
+    order = [*run.stuck, *(index for index in range(len(yard.units)) if index not in set(run.stuck))]
+    try:
+        run = _attempt(graph.copy(), yard, order, Start(start.state, bad, budget), may_drain=True)
+    except OutOfStepsError:
+        return Found([], list(range(len(yard.units))), is_complete=False)
+    return _shrink(graph, yard, order, run, Start(start.state, bad, budget))
+
+
+def find_whole(graph: Graph, yard: Yard, start: Start, bad: list[int]) -> Run:
+    """Look for stages of all units but those that are drained; what it comes to is told by who is stuck."""
+    spent = yard.steps[0]
+    part = Start(start.state, bad, spent + (start.budget - spent) // 2)
     order = list(range(len(yard.units)))
-    run = Run([])
+    run = Run(list(start.state), stuck=[index for index in order if index not in set(bad)])
     try:
         for _ in range(ATTEMPTS):
-            run = _attempt(graph.copy(), yard, order, bad, budget)
-            if not run.stuck or len(run.stuck) == len(order) - len(bad):
+            run = _attempt(graph.copy(), yard, order, part)
+            if not run.stuck:
+                return run
+            again = [*run.stuck, *(index for index in order if index not in set(run.stuck))]
+            if again == order:
                 break
-            order = [*run.stuck, *(index for index in order if index not in set(run.stuck))]
-        if not run.stuck:
-            return Found(run.stages, bad, is_complete=True)
-        run = _attempt(graph.copy(), yard, order, bad, budget, may_drain=True)
+            order = again
     except OutOfStepsError:
-        return Found([], order, is_complete=False)
-    return _shrink(graph, yard, order, run, bad, budget)
+        return run
+    try:
+        flips = _go_back(graph.copy(), yard, order, Start(start.state, bad, spent + (start.budget - spent) * 3 // 4))
+        if flips is not None:
+            return _merge(graph.copy(), yard, flips, Start(start.state, bad, start.budget))
+    except OutOfStepsError:
+        pass
+    return run
 
 
-def _shrink(graph: Graph, yard: Yard, order: list[int], run: Run, bad: list[int], budget: int) -> Found:
-    """Try to do without each unit that is drained."""
-    for index in run.drained.copy():
-        if index in bad:
-            continue
-        less = [one for one in run.drained if one != index]
-        first = graph.copy()
-        for one in less:
-            if one not in bad:
-                first.remove(yard.list_turns(one, 0, 0))
-        try:
-            tried = _attempt(first, yard, [index, *order], less, budget)
-        except OutOfStepsError:
-            return Found(run.stages, run.drained, is_complete=False)
-        if not tried.stuck:
-            run = tried
-    return _start_drained(graph, yard, order, run, bad, budget)
-
-
-def _start_drained(graph: Graph, yard: Yard, order: list[int], run: Run, bad: list[int], budget: int) -> Found:
-    """Look once more with all drained from the start: fewer stages may do."""
-    first = graph.copy()
-    for one in run.drained:
-        if one not in bad:
-            first.remove(yard.list_turns(one, 0, 0))
-    with contextlib.suppress(OutOfStepsError):
-        tried = _attempt(first, yard, order, run.drained, budget)
+def _shrink(graph: Graph, yard: Yard, order: list[int], run: Run, start: Start) -> Found:
+    """Try each unit as the only one to drain, then to do without each that is; more may be stuck than is to blame."""
+    bad = start.drained
+    try:
+        if not bad:
+            run = _drain_one(graph, yard, order, run, start)
+        for index in run.drained.copy():
+            if index in bad:
+                continue
+            less = [one for one in run.drained if one != index]
+            tried = _attempt_without(graph, yard, [index, *order], less, start)
+            if not tried.stuck:
+                run = tried
+        tried = _attempt_without(graph, yard, order, run.drained, start)
+        # with all drained from the start fewer stages may do
         run = run if tried.stuck or len(tried.stages) > len(run.stages) else tried
+    except OutOfStepsError:
+        return Found(run.stages, run.drained, is_complete=False)
     return Found(run.stages, run.drained, is_complete=True)
 
 
-def _attempt(
-    graph: Graph, yard: Yard, order: list[int], drained: list[int], budget: int, *, may_drain: bool = False
-) -> Run:
+def _drain_one(graph: Graph, yard: Yard, order: list[int], run: Run, start: Start) -> Run:
+    """Drain a single unit of fewer destinations, where that does."""
+    sizes = [len(unit.goals) for unit in yard.units]
+    most = sum(sizes[index] for index in run.drained)
+    singles = sorted((sizes[index], at, index) for at, index in enumerate(order) if sizes[index] < most)
+    for _, _, index in singles[:MOST_SINGLES]:
+        tried = _attempt_without(graph, yard, order, [index], start)
+        if not tried.stuck:
+            return tried
+    return run
+
+
+def _attempt_without(graph: Graph, yard: Yard, order: list[int], drained: list[int], start: Start) -> Run:
+    """Attempt it with some drained from the start."""
+    first = graph.copy()
+    for one in drained:
+        if one not in start.drained:
+            first.remove(yard.list_turns(one, start.state[one], start.state[one]))
+    return _attempt(first, yard, order, Start(start.state, drained, start.budget))
+
+
+def _attempt(graph: Graph, yard: Yard, order: list[int], start: Start, *, may_drain: bool = False) -> Run:
     """Let units go on in stages until all are through, or none can."""
-    run = Run([0] * len(yard.units), drained=list(drained))
-    waiting: list[int] = [index for index in dict.fromkeys(order) if index not in set(drained)]
+    run = Run(list(start.state), drained=list(start.drained))
+    off = {*start.drained, *_list_through(yard, run)}
+    waiting: list[int] = [index for index in dict.fromkeys(order) if index not in off]
     while waiting:
-        moved = _go_on(graph, yard, run, waiting, budget)
+        moved = _go_on(graph, yard, run, waiting, start.budget) or _go_apart(graph, yard, run, waiting, start.budget)
         if not moved and not may_drain:
             run.stuck = waiting
             return run
@@ -189,54 +161,145 @@ def _attempt(
             run.drained.append(chosen)
             waiting.remove(chosen)
             continue
-        for index, mixed in moved.items():
-            stop = mixed[0]
-            graph.count[yard.list_turns(index, stop, stop)] += 1
-            graph.remove(yard.list_turns(index, run.state[index], stop))
-            graph.remove(yard.list_turns(index, run.state[index], run.state[index]))
-            run.state[index] = stop
-        run.stages.append(run.state.copy())
-        waiting = [index for index in waiting if run.state[index] < yard.units[index].levels]
+        _commit(graph, yard, run, moved)
+        through = _list_through(yard, run)
+        waiting = [index for index in waiting if index not in through]
     return run
 
 
-def _go_on(graph: Graph, yard: Yard, run: Run, waiting: list[int], budget: int) -> dict[int, tuple[int]]:
-    """Let each unit go as far as it can together with those before it."""
-    moved: dict[int, tuple[int]] = {}
+def _list_through(yard: Yard, run: Run) -> set[int]:
+    return {index for index, unit in enumerate(yard.units) if run.state[index] == unit.full}
+
+
+def _commit(graph: Graph, yard: Yard, run: Run, moved: dict[int, int]) -> None:
+    """End a stage: what moved is where it went to, and nowhere else."""
+    for index, stop in moved.items():
+        graph.add(yard.list_turns(index, stop, stop))
+        graph.remove(yard.list_turns(index, run.state[index], stop))
+        graph.remove(yard.list_turns(index, run.state[index], run.state[index]))
+        run.state[index] = stop
+    run.stages.append(run.state.copy())
+
+
+def _go_on(graph: Graph, yard: Yard, run: Run, waiting: list[int], budget: int) -> dict[int, int]:
+    """Let each unit go outwards from its destination as far as it can together with those before it."""
+    moved: dict[int, int] = {}
     for index in waiting:
         state = run.state[index]
-        for stop in range(yard.units[index].levels, state, -1):
-            if yard.steps[0] > budget:
-                raise OutOfStepsError
-            if yard.is_safe(index, state, stop) and graph.insert(yard.list_turns(index, state, stop)):
-                moved[index] = (stop,)
+        for level in reversed(yard.units[index].levels):
+            stop = state | level
+            if stop != state and _may_go(graph, yard, index, (state, stop), budget):
+                moved[index] = stop
                 break
     return moved
 
 
-def find_feedback(ptr: I64, after: I32, most: int) -> list[int] | None:
-    """Choose channels without which there is no cycle: of each cycle found the one with most turns.
+def _go_apart(graph: Graph, yard: Yard, run: Run, waiting: list[int], budget: int) -> dict[int, int]:
+    """Let single entries of units go on, whichever can: where none goes on from the destination outwards."""
+    moved: dict[int, int] = {}
+    for index in waiting:
+        state = run.state[index]
+        for bit in _list_bits(yard, index, state):
+            stop = moved.get(index, state)
+            if _extend(graph, yard, index, (state, stop, stop | bit), budget):
+                moved[index] = stop | bit
+    return moved
 
-    None where there would be more than ``most``. They are few, not the fewest: to find these is as hard as any problem
-    (Karp, 1972: feedback node set).
+
+def _list_bits(yard: Yard, index: int, state: int) -> list[int]:
+    """List what is left of a unit, entry by entry."""
+    left = yard.units[index].full & ~state
+    return [1 << at for at in range(left.bit_length()) if left >> at & 1]
+
+
+def _may_go(graph: Graph, yard: Yard, index: int, span: tuple[int, int], budget: int) -> bool:
+    if yard.steps[0] > budget:
+        raise OutOfStepsError
+    return yard.is_safe(index, *span) and graph.insert(yard.list_turns(index, *span))
+
+
+def _extend(graph: Graph, yard: Yard, index: int, span: tuple[int, int, int], budget: int) -> bool:
+    """Let a unit that goes from a state to another in this stage go further; what it took before stays where not."""
+    state, stop, further = span
+    if stop == state:
+        return _may_go(graph, yard, index, (state, further), budget)
+    graph.remove(yard.list_turns(index, state, stop))
+    if _may_go(graph, yard, index, (state, further), budget):
+        return True
+    graph.insert(yard.list_turns(index, state, stop))
+    return False
+
+
+def _go_back(graph: Graph, yard: Yard, order: list[int], start: Start) -> list[tuple[int, int]] | None:
+    """Look for an order of single entries, going back from where there is no way on; None where none was found.
+
+    Each mixture is looked at once, so that small changes are searched to the end: what stays undone then has no order.
     """
-    chosen: list[int] = []
-    source = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    target = after
-    while True:
-        counts = np.bincount(source, minlength=len(ptr) - 1)
-        now = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-        rank, remaining = rank_channels(now, target)
-        if not remaining:
-            return chosen
-        if len(chosen) == most:
+    off = set(start.drained)
+    units = [index for index in order if index not in off]
+    goal = {index: yard.units[index].full for index in units}
+    if sum((goal[index] & ~start.state[index]).bit_count() for index in units) > MOST_FLIPS:
+        return None
+    state = list(start.state)
+    seen = {tuple(state)}
+    taken: list[tuple[int, int]] = []
+    trail = [_list_moves(yard, units, state)]
+    while trail:
+        if all(state[index] == goal[index] for index in units):
+            return taken
+        if not trail[-1]:
+            trail.pop()
+            if taken:
+                index, bit = taken.pop()
+                _flip(graph, yard, index, (state[index], state[index] ^ bit))
+                state[index] ^= bit
+            continue
+        index, bit = trail[-1].pop()
+        key = (*state[:index], state[index] | bit, *state[index + 1 :])
+        if key in seen:
+            continue
+        if len(seen) > MOST_NODES:
             return None
-        cycle, _ = find_cycle(now, target, rank, 1_000_000)
-        is_left = (rank[source] == NIL) & (rank[target] == NIL)
-        turns = np.bincount(source[is_left], minlength=len(counts)) * np.bincount(
-            target[is_left], minlength=len(counts)
-        )
-        port = int(cycle[np.argmax(turns[cycle])])
-        chosen.append(port)
-        kept = (source != port) & (target != port)
-        source, target = source[kept], target[kept]
+        if _may_go(graph, yard, index, (state[index], state[index] | bit), start.budget):
+            seen.add(key)
+            graph.remove(yard.list_turns(index, state[index], state[index] | bit))
+            _flip(graph, yard, index, (state[index], state[index] | bit))
+            state[index] |= bit
+            taken.append((index, bit))
+            trail.append(_list_moves(yard, units, state))
+    return None
+
+
+def _list_moves(yard: Yard, units: list[int], state: list[int]) -> list[tuple[int, int]]:
+    """List the entries that are left, the first to be tried last."""
+    return [(index, bit) for index in units for bit in _list_bits(yard, index, state[index])][::-1]
+
+
+def _flip(graph: Graph, yard: Yard, index: int, span: tuple[int, int]) -> None:
+    """Put a unit from one state to another; that both at once close no cycle was seen before."""
+    graph.insert(yard.list_turns(index, span[1], span[1]))
+    graph.remove(yard.list_turns(index, span[0], span[0]))
+
+
+def _merge(graph: Graph, yard: Yard, flips: list[tuple[int, int]], start: Start) -> Run:
+    """Make stages of an order of single entries: as many one after another as are safe together."""
+    run = Run(list(start.state), drained=list(start.drained))
+    moved: dict[int, int] = {}
+    for index, bit in flips:
+        state = run.state[index]
+        stop = moved.get(index, state)
+        if not _extend(graph, yard, index, (state, stop, stop | bit), start.budget):
+            _commit(graph, yard, run, moved)
+            moved = {}
+            state = run.state[index]
+            _may_go(graph, yard, index, (state, state | bit), start.budget)
+            stop = state
+        moved[index] = stop | bit
+    if moved:
+        _commit(graph, yard, run, moved)
+    return run
+
+
+def count_goals(yard: Yard, drained: list[int]) -> int:
+    """Count the destinations of units."""
+    return int(np.sum([len(yard.units[index].goals) for index in drained], dtype=np.int64))

@@ -6,15 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.enact.order import Stage
-from weftline.enact.search import Found, find_feedback, search
+from weftline.enact.search import search
+from weftline.enact.turning import Way, needs_turns, search_turns
 from weftline.enact.units import Yard, lay_out
+from weftline.enact.waits import find_feedback
 from weftline.kernels.column import I32, I64
 from weftline.model.fabric import Fabric
+from weftline.model.lanes import Lanes, LaneSteps
 from weftline.model.proof import Proof, Verdict
 from weftline.model.routes import Routes
 from weftline.prove.stage import Ground, list_waits, prove_stage
+from weftline.prove.steps import mark_classes
 from weftline.prove.unite import lane_column, unite_tables
 
 BUDGET = 2_000_000_000
@@ -81,22 +86,20 @@ def order_change(
     if direct.verdict is Verdict.PROVED:
         stage = Stage("all at once", last, direct, *size.measure(first, last))
         return Ordering(first, last, Verdict.PROVED, "every mixture of old and new is safe", (stage,), None, direct, 0)
-    if first.steps is not None or last.steps is not None:
-        return _drain_all(ground, size, itself, direct)
-    yard = lay_out(ground)
-    found = search(yard, budget)
+    found = _search(ground, budget)
     if found is None:
         why = "not judged: the turns of the fabric would not fit into a GiB"
-        return Ordering(first, last, Verdict.UNKNOWN, why, (), None, direct, yard.steps[0])
-    return _conclude(yard, found, direct, size)
+        return Ordering(first, last, Verdict.UNKNOWN, why, (), None, direct, 0)
+    return _conclude(*found, direct, size)
 
 
-def _drain_all(ground: Ground, size: _Size, itself: Proof, direct: Proof) -> Ordering:
-    """Say that nothing may be sent to what changes: stages are not looked for where packets change their lanes."""
-    first, last = ground.united.old, ground.united.new
-    why = "no stages are looked for where packets change lanes on their way; the change holds while nothing is sent"
-    stage = Stage("all at once", last, itself, *size.measure(first, last))
-    return Ordering(first, last, Verdict.UNKNOWN, why, (stage,), Drain(ground.united.changed, None), direct, 0)
+def _search(ground: Ground, budget: int) -> tuple[Yard, Way] | None:
+    """Look for stages; those where lanes or maps are for all destinations at once only where these change."""
+    if needs_turns(ground):
+        return search_turns(ground, budget)
+    yard = lay_out(ground)
+    found = search(yard, budget)
+    return None if found is None else (yard, Way(found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,28 +113,41 @@ class _Size:
     def measure(self, before: Routes, after: Routes) -> tuple[int, int]:
         """Count entries that change, and the pieces that devices take them in."""
         row, goal = np.nonzero(before.group != after.group)
+        maps = count_maps(before, after)
         address = goal.astype(np.int64)
         if self.pieces.address_of is not None:
             address = self.pieces.address_of(before)[goal]
         piece = address // self.pieces.addresses
-        return len(row), len(np.unique(row * (int(piece.max(initial=0)) + 1) + piece))
+        return len(row), len(np.unique(row * (int(piece.max(initial=0)) + 1) + piece)) + maps
 
 
-def _conclude(yard: Yard, found: Found, direct: Proof, size: _Size) -> Ordering:
+def count_maps(before: Routes, after: Routes) -> int:
+    """Count the pairs of ports of a switch whose map from class to lane changes; each is written by itself.
+
+    IBTA vol 1, 14.2.5.8: SLtoVLMappingTable, one for each port in and port out.
+    """
+    old, new = before.steps, after.steps
+    if old is None or new is None or np.array_equal(old.lane, new.lane):
+        return 0
+    differs = (old.lane != new.lane).any(axis=0)
+    return int(differs.sum())
+
+
+def _conclude(yard: Yard, way: Way, direct: Proof, size: _Size) -> Ordering:
     """Make tables of what was found, and prove each stage."""
-    ground = yard.ground
+    ground, found = yard.ground, way.found
     first, last = ground.united.old, ground.united.new
     off = np.zeros(first.group.shape[1], dtype=bool)
     for index in found.drained:
         off[yard.units[index].goals] = True
     drain = None if not off.any() else Drain(np.flatnonzero(off).astype(np.int32), _find_links(ground, direct))
-    states = found.stages or [[unit.levels for unit in yard.units]]
+    states = found.stages or [[unit.full for unit in yard.units]]
     stages: list[Stage] = []
     before = first
     for number, state in enumerate(states, start=1):
         # what is drained changes with the first stage, and nobody notices
-        done = [unit.levels if off[unit.goal] else state[at] for at, unit in enumerate(yard.units)]
-        after = last if number == len(states) else _make(yard, done)
+        done = [unit.full if off[unit.goal] else state[at] for at, unit in enumerate(yard.units)]
+        after = last if number == len(states) else _make(yard, done, way.tell(number - 1))
         if number < len(states) and _is_same(before, after):
             continue  # what went on is drained, and has changed already
         proof = prove_stage(ground, before, after, off)
@@ -150,42 +166,70 @@ def _conclude(yard: Yard, found: Found, direct: Proof, size: _Size) -> Ordering:
 
 
 def _is_same(a: Routes, b: Routes) -> bool:
-    return np.array_equal(a.group, b.group) and np.array_equal(lane_column(a), lane_column(b))
+    return np.array_equal(a.group, b.group) and np.array_equal(lane_column(a), lane_column(b)) and _step_alike(a, b)
 
 
-def _make(yard: Yard, done: list[int]) -> Routes:
+def _step_alike(a: Routes, b: Routes) -> bool:
+    """Tell whether classes and maps are the same."""
+    if a.steps is None or b.steps is None:
+        return True
+    return np.array_equal(a.steps.lane, b.steps.lane) and bool(np.all(mark_classes(a.steps) == mark_classes(b.steps)))
+
+
+def _make(yard: Yard, done: list[int], turned: tuple[bool, bool | None]) -> Routes:
     """Make the tables in which each unit has gone so far."""
     old, new = yard.ground.united.old, yard.ground.united.new
     table = old.group.copy()
-    lanes = lane_column(old).copy()
+    moved = np.zeros(table.shape[1], dtype=bool)
     for unit, state in zip(yard.units, done, strict=True):
-        rows = np.flatnonzero((unit.level >= 0) & (unit.level < state))
+        rows = unit.find_done(state)
         table[np.ix_(rows, unit.goals)] = new.group[np.ix_(rows, unit.goals)]
-        if state == unit.levels:
-            lanes[unit.goals] = lane_column(new)[unit.goals]
-            table[:, unit.goals] = new.group[:, unit.goals]
-    shared = old.lanes or new.lanes
-    if shared is not None:
-        shared = replace(shared, count=max(old.lane_count, new.lane_count), of_destination=lanes)
-    return replace(new, group=table, lanes=shared)
+        moved[unit.goals] = unit.has_moved(state) if turned[1] is None else turned[1]
+    return replace(new, group=table, lanes=_make_lanes(old, new, moved, has_maps=turned[0]))
+
+
+def _make_lanes(old: Routes, new: Routes, moved: NDArray[np.bool_], *, has_maps: bool) -> Lanes | None:
+    """Make the lanes in which some destinations have moved, and the maps are those before or after."""
+    shared = new.lanes or old.lanes
+    if shared is None:
+        return None
+    lanes = np.where(moved, lane_column(new), lane_column(old)).astype(np.int8)
+    steps = None
+    if old.steps is not None and new.steps is not None:
+        steps = _mix_classes(old.steps, new.steps, moved)
+        steps = replace(steps, lane=new.steps.lane if has_maps else old.steps.lane)
+    return replace(shared, count=max(old.lane_count, new.lane_count), of_destination=lanes, steps=steps)
+
+
+def _mix_classes(old: LaneSteps, new: LaneSteps, moved: NDArray[np.bool_]) -> LaneSteps:
+    """Give destinations that have moved the new classes."""
+    columns = np.where(moved, *np.broadcast_arrays(new.path_class, old.path_class)).astype(np.int8)
+    more = None
+    if old.more is not None or new.more is not None:
+        more = np.where(moved, mark_classes(new), mark_classes(old)).astype(np.uint16)
+    return replace(new, path_class=columns, more=more)
 
 
 def _say(before: Routes, after: Routes) -> str:
     changed = before.group != after.group
     goals, rows = int(changed.any(axis=0).sum()), int(changed.any(axis=1).sum())
-    if not goals:
-        return "move destinations to other lanes"
-    return f"{goals:,} destination{'s' * (goals != 1)} at {rows:,} switch{'es' * (rows != 1)}"
+    said: list[str] = []
+    if goals:
+        said.append(f"{goals:,} destination{'s' * (goals != 1)} at {rows:,} switch{'es' * (rows != 1)}")
+    if count_maps(before, after):
+        said.append("maps from service level to lane")
+    return " and ".join(said) or "move destinations to other lanes"
 
 
 def _find_links(ground: Ground, direct: Proof) -> tuple[str, ...] | None:
     """Name a few links without which even a change at once holds no cycle; None where a cycle is not what is wrong."""
-    if direct.witness is None or direct.witness.kind != "cycle":
+    if direct.witness is None or direct.witness.kind != "cycle" or ground.united.new.steps is not None:
         return None
+    both = ground.united.old, ground.united.new
     found: dict[int, None] = {}
     none = np.zeros(len(ground.united.old.destination_node), dtype=bool)
     for lane in range(ground.lanes):
-        waits = list_waits(ground, ground.united.old, ground.united.new, lane, none)
+        waits = list_waits(ground, both, both, lane, none)
         ports = None if waits is None else find_feedback(*waits, MOST_LINKS - len(found))
         if ports is None:
             return None

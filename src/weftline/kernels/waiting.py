@@ -12,6 +12,7 @@ from weftline.kernels.column import I32, I64, NIL
 def insert_turns(
     turn: I64,
     turn_row: I32,
+    lanes: int,
     turn_ptr: I64,
     port_ptr: I32,
     port_peer: I32,
@@ -25,13 +26,16 @@ def insert_turns(
 
     ``turn_row`` is the switch of each. ``count[t]`` says how often turn ``t`` is in the graph, ``place[p]`` is the
     place of channel ``p`` in an order along which all turns go (Pearce and Kelly, 2006: only what stands between the
-    two ends of a turn is put in order again). Returns how many were put in, all unless one closes a cycle, and the
-    steps that this took.
+    two ends of a turn is put in order again). Where lanes wait for each other, a channel is ``lane * ports + port`` and
+    a turn the number of its ports times the square of ``lanes``, and ``lane in * lanes + lane out``. Returns how many
+    were put in, all unless one closes a cycle, and the steps that this took.
     """
-    ports = len(place)
-    mark = np.zeros(ports, dtype=np.uint8)
-    ahead = np.empty(ports, dtype=np.int32)
-    behind = np.empty(ports, dtype=np.int32)
+    channels = len(place)
+    ports = len(port_peer)
+    square = np.int64(lanes * lanes)
+    mark = np.zeros(channels, dtype=np.uint8)
+    ahead = np.empty(channels, dtype=np.int32)
+    behind = np.empty(channels, dtype=np.int32)
     steps = np.int64(0)
     for index in range(len(turn)):
         number = turn[index]
@@ -41,9 +45,9 @@ def insert_turns(
             continue
         base = np.int64(port_ptr[switch_node[turn_row[index]]])
         width = np.int64(port_ptr[switch_node[turn_row[index]] + 1]) - base
-        local = number - turn_ptr[turn_row[index]]
-        first = np.int64(port_peer[base + local // width])
-        last = base + local % width
+        local = number // square - turn_ptr[turn_row[index]]
+        first = np.int64(port_peer[base + local // width]) + number % square // lanes * ports
+        last = base + local % width + number % lanes * ports
         if first == last:
             return index, int(steps)
         if place[first] > place[last]:
@@ -54,7 +58,8 @@ def insert_turns(
             done = np.int64(0)
             closes = False
             while done < tail and not closes:
-                port = np.int64(ahead[done])
+                port = np.int64(ahead[done]) % ports
+                level = np.int64(ahead[done]) // ports
                 done += 1
                 peer = port_peer[port]
                 row = switch_row[port_node[peer]]
@@ -62,16 +67,19 @@ def insert_turns(
                 wide = np.int64(port_ptr[switch_node[row] + 1]) - start
                 line = turn_ptr[row] + (peer - start) * wide
                 for out in range(wide):
-                    steps += 1
-                    if count[line + out] > 0:
-                        other = start + out
-                        if other == first:
-                            closes = True
-                            break
-                        if mark[other] == 0 and place[other] < place[first]:
-                            mark[other] = 1
-                            ahead[tail] = other
-                            tail += 1
+                    for then in range(lanes):
+                        steps += 1
+                        if count[(line + out) * square + level * lanes + then] > 0:
+                            other = then * ports + start + out
+                            if other == first:
+                                closes = True
+                                break
+                            if mark[other] == 0 and place[other] < place[first]:
+                                mark[other] = 1
+                                ahead[tail] = other
+                                tail += 1
+                    if closes:
+                        break
             if closes:
                 for at in range(tail):
                     mark[ahead[at]] = 0
@@ -82,19 +90,24 @@ def insert_turns(
             late = np.int64(1)
             done = np.int64(0)
             while done < late:
-                port = np.int64(behind[done])
+                port = np.int64(behind[done]) % ports
+                level = np.int64(behind[done]) // ports
                 done += 1
                 row = switch_row[port_node[port]]
                 start = np.int64(port_ptr[switch_node[row]])
                 wide = np.int64(port_ptr[switch_node[row] + 1]) - start
                 for came in range(wide):
-                    steps += 1
-                    if count[turn_ptr[row] + came * wide + port - start] > 0:
-                        other = np.int64(port_peer[start + came])
-                        if other != NIL and mark[other] == 0 and place[other] > place[last]:
-                            mark[other] = 1
-                            behind[late] = other
-                            late += 1
+                    if port_peer[start + came] == NIL:
+                        continue
+                    for then in range(lanes):
+                        steps += 1
+                        at = turn_ptr[row] + came * wide + port - start
+                        if count[at * square + then * lanes + level] > 0:
+                            other = np.int64(port_peer[start + came]) + then * ports
+                            if mark[other] == 0 and place[other] > place[last]:
+                                mark[other] = 1
+                                behind[late] = other
+                                late += 1
             every = np.concatenate((behind[:late], ahead[:tail]))
             places = np.sort(place[every])
             # each part keeps its own order, and what leads to the turn comes before what follows it

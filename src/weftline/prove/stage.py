@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -73,14 +74,14 @@ class Ground:
             marks[home] = 0
         return marks
 
-    def mark_speakers(self, lane: int) -> U8:
-        """Mark the switches with an endpoint whose own lane, before or after, is this one: its answers may be on it."""
+    def mark_speakers(self, lane: int, sides: Sequence[Routes]) -> U8:
+        """Mark the switches with an endpoint whose own lane on some side is this one: its answers may be on it."""
         marks = np.zeros(len(self.fabric.switch_node), dtype=np.uint8)
         if self.with_answers:
             tables = self.tables
             speaks = (tables.target_kind == IS_ENDPOINT) & (tables.target_row != NIL)
-            own = (lane_column(self.united.old) == lane) | (lane_column(self.united.new) == lane)
-            marks[tables.target_row[speaks & own]] = 1
+            for side in sides:
+                marks[tables.target_row[speaks & (lane_column(side) == lane)]] = 1
         return marks
 
     def walk(self, goal: int, before: Routes, after: Routes) -> tuple[U8, I32, int]:
@@ -140,7 +141,7 @@ def prove_stage(ground: Ground, before: Routes, after: Routes, drained: NDArray[
     channels = find_channels(fabric, read)
     ranks = np.full((ground.lanes, fabric.port_count), NIL, dtype=np.int32)
     for lane in range(ground.lanes):
-        views = _view(ground, (joined, read), (before, after), lane, off)
+        views = _view(ground, (joined, read), ((before, after), (before, after)), lane, off)
         dependencies = build_dependencies(fabric, *views)
         if dependencies is None:
             return _doubt(of, "the turns would not fit into a GiB")
@@ -209,13 +210,14 @@ def _doubt(of: str, why: str) -> Proof:
 
 
 def list_waits(
-    ground: Ground, before: Routes, after: Routes, lane: int, off: NDArray[np.bool_]
+    ground: Ground, sides: tuple[Routes, Routes], speak: Sequence[Routes], lane: int, off: NDArray[np.bool_]
 ) -> tuple[I64, I32] | None:
-    """List which channel of a lane waits on which in some mixture, without the destinations ``off``.
+    """List which channel of a lane waits on which in some mixture of both sides, without the destinations ``off``.
 
-    As CSR over ports; None where the marks would take over a GiB.
+    Answers are on the lanes that the tables of ``speak`` give to who answers. As CSR over ports; None where the marks
+    would take over a GiB.
     """
-    return build_dependencies(ground.fabric, *_view(ground, _join(ground, before, after), (before, after), lane, off))
+    return build_dependencies(ground.fabric, *_view(ground, _join(ground, *sides), (sides, speak), lane, off))
 
 
 def _join(ground: Ground, before: Routes, after: Routes) -> tuple[Routes, Tables]:
@@ -227,13 +229,18 @@ def _join(ground: Ground, before: Routes, after: Routes) -> tuple[Routes, Tables
 
 
 def _view(
-    ground: Ground, both: tuple[Routes, Tables], sides: tuple[Routes, Routes], lane: int, off: NDArray[np.bool_]
+    ground: Ground,
+    both: tuple[Routes, Tables],
+    told: tuple[tuple[Routes, Routes], Sequence[Routes]],
+    lane: int,
+    off: NDArray[np.bool_],
 ) -> tuple[Tables, ...]:
     """View the joined tables as the packets of a lane do: those to its destinations, and what its endpoints answer."""
     joined, read = both
+    sides, speak = told
     forward = (lane_column(sides[0]) == lane) | (lane_column(sides[1]) == lane)
     views = [_keep(read, joined, forward & ~off)]
-    speakers = np.flatnonzero(ground.mark_speakers(lane)).astype(np.int32)
+    speakers = np.flatnonzero(ground.mark_speakers(lane, speak)).astype(np.int32)
     if len(speakers):
         answers = _keep(read, joined, ~forward & ~off)
         ones, none = np.ones_like(speakers), np.zeros_like(answers.own_count)

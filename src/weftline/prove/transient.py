@@ -138,6 +138,7 @@ def _number(
         group_ptr=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
         member_ptr=np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
         member_port=np.array(ports, dtype=np.int32),
+        member_weight=None,
     )
 
 

@@ -62,6 +62,7 @@ def unite_tables(old: Routes, new: Routes) -> United:
             (old.group_ptr, new.group_ptr),
             (old.member_ptr, new.member_ptr),
             (old.member_port, new.member_port),
+            (_weigh(old), _weigh(new)),
         )
     )
     return United(old, new) if same and old.group.dtype == new.group.dtype else _unite_groups(old, new)
@@ -149,26 +150,28 @@ def _read_steps(routes: Routes, ports: tuple[int, ...]) -> LaneSteps:
 
 
 def _unite_groups(old: Routes, new: Routes) -> United:
-    """Number the sets of ports of each switch anew, those of both tables together."""
+    """Number the sets of ports of each switch anew, those of both tables together; other weights are another set."""
+    weighs = old.member_weight if new.member_weight is None else new.member_weight
     tables: tuple[Routes, Routes] = (old, new)
     numbers: list[list[I64]] = [[], []]
     counts: list[int] = []
     sizes: list[int] = []
-    ports: list[int] = []
+    members: list[tuple[int, int]] = []
     for row in range(old.group.shape[0]):
-        known: dict[tuple[int, ...], int] = {}
+        known: dict[tuple[tuple[int, int], ...], int] = {}
         for routes, lists in zip(tables, numbers, strict=True):
             sets = list(_list_sets(routes, row))
             lists.append(np.array([known.setdefault(one, len(known)) for one in sets], dtype=np.int64))
         counts.append(len(known))
         for one in known:
             sizes.append(len(one))
-            ports += one
+            members += one
     wide = max(counts, default=0) > MOST_OF_A_BYTE
     columns = {
         "group_ptr": np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
         "member_ptr": np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
-        "member_port": np.array(ports, dtype=np.int32),
+        "member_port": np.array([port for port, _ in members], dtype=np.int32),
+        "member_weight": None if weighs is None else np.array([weight for _, weight in members], dtype=np.int32),
     }
     first, second = (
         replace(routes, group=_translate(routes, lists, wide=wide), **columns)
@@ -177,10 +180,18 @@ def _unite_groups(old: Routes, new: Routes) -> United:
     return United(first, second)
 
 
-def _list_sets(routes: Routes, row: int) -> Iterator[tuple[int, ...]]:
+def _list_sets(routes: Routes, row: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """List the ports of each group with their weights."""
+    weights = _weigh(routes)
     for group in range(int(routes.group_ptr[row]), int(routes.group_ptr[row + 1])):
-        members = routes.member_port[routes.member_ptr[group] : routes.member_ptr[group + 1]]
-        yield tuple(sorted(set(members.tolist())))
+        own = slice(int(routes.member_ptr[group]), int(routes.member_ptr[group + 1]))
+        yield tuple(sorted(dict(zip(routes.member_port[own].tolist(), weights[own].tolist(), strict=True)).items()))
+
+
+def _weigh(routes: Routes) -> I32:
+    """Weigh each member of each group; all alike where nothing is said."""
+    weights = routes.member_weight
+    return np.ones(len(routes.member_port), dtype=np.int32) if weights is None else weights
 
 
 def _translate(routes: Routes, numbers: list[I64], *, wide: bool) -> GroupTable:
