@@ -14,7 +14,7 @@ from tests.kernels.reference import lane_steps as reference
 from tests.tables import random_world
 from weftline.kernels import cycles
 from weftline.kernels.column import I32, NIL
-from weftline.kernels.lane_steps import list_column_turns
+from weftline.kernels.mixture import list_column_turns
 from weftline.kernels.reach import IS_SKIPPED
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import Lanes, LaneSteps

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weftline.kernels.column import I32, I64, U16
-from weftline.kernels.lane_steps import list_column_turns
+from weftline.kernels.mixture import list_column_turns
 from weftline.kernels.reach import IS_SKIPPED
 from weftline.model.routes import Routes
 from weftline.prove.mixed import mix_steps

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels._jit import kernel
-from weftline.kernels.column import I32, I64, NIL, U8
+from weftline.kernels.column import I8, I32, I64, NIL, U8, U16
+from weftline.kernels.lane_steps import start_walks
 from weftline.kernels.reach import IS_ENDPOINT, IS_SWITCH
 
 UNSEEN = 0
@@ -186,4 +187,93 @@ def list_turns(
                             turns = np.concatenate((turns, np.empty(count, dtype=np.int64)))
                         turns[count] = begin + member_port[out] - base
                         count += 1
+    return turns[:count].copy()
+
+
+@kernel
+def list_column_turns(
+    before: I32,
+    after: I32,
+    d: int,
+    mask: U16,
+    held: U16,
+    port_class: I8,
+    group_ptr: I32,
+    member_ptr: I32,
+    member_port: I32,
+    next_row: I32,
+    next_port: I32,
+    turn_ptr: I64,
+    port_ptr: I32,
+    switch_node: I32,
+    lanes: int,
+    target_row: I32,
+    own_kind: I8,
+    own_count: I32,
+    home_row: I32,
+    home_kind: I8,
+    home_count: I32,
+) -> I64:
+    """List the turns from lane to lane of one destination's packets, where each switch has either entry.
+
+    ``held[class, kind in, kind out]`` has a bit for each lane. A turn is the number of ``list_turns`` times the
+    square of ``lanes``, and ``lane in * lanes + lane out``; it may come twice. All classes of ``mask`` are followed.
+    """
+    rows = len(before)
+    kinds = held.shape[1]
+    seen = np.full(rows * kinds, NIL, dtype=np.int32)
+    queue = np.empty(rows * kinds, dtype=np.int32)
+    turns = np.empty(64, dtype=np.int64)
+    count = np.int64(0)
+    for path_class in range(len(held)):
+        seen[:] = NIL
+        tail = start_walks(
+            d, 1 << path_class, mask, kinds, target_row, own_kind, own_count, home_row, home_kind, home_count, seen,
+            queue,
+        )  # fmt: skip
+        done = 0
+        while done < tail:
+            row = queue[done] // kinds
+            kind = queue[done] % kinds
+            done += 1
+            for turn in range(2):
+                entry = np.int64(before[row] if turn == 0 else after[row])
+                if (turn == 1 and after[row] == before[row]) or entry >= group_ptr[row + 1] - group_ptr[row]:
+                    continue
+                begin = member_ptr[group_ptr[row] + entry]
+                for member in range(begin, member_ptr[group_ptr[row] + entry + 1]):
+                    step = next_row[member]
+                    if step < 0:
+                        continue
+                    came = held[path_class, kind, port_class[member_port[member]]]
+                    on = port_class[next_port[member]]
+                    if seen[step * kinds + on] != d:
+                        seen[step * kinds + on] = d
+                        queue[tail] = step * kinds + on
+                        tail += 1
+                    base = port_ptr[switch_node[step]]
+                    width = np.int64(port_ptr[switch_node[step] + 1] - base)
+                    line = turn_ptr[step] + (next_port[member] - base) * width
+                    for other in range(2):
+                        onward = np.int64(before[step] if other == 0 else after[step])
+                        if other == 1 and after[step] == before[step]:
+                            continue
+                        if onward >= group_ptr[step + 1] - group_ptr[step]:
+                            continue
+                        first = member_ptr[group_ptr[step] + onward]
+                        for out in range(first, member_ptr[group_ptr[step] + onward + 1]):
+                            if next_row[out] < 0:
+                                continue
+                            then = held[path_class, on, port_class[member_port[out]]]
+                            for lane in range(lanes):
+                                if came >> lane & 1 == 0:
+                                    continue
+                                for level in range(lanes):
+                                    if then >> level & 1 == 0:
+                                        continue
+                                    if count == len(turns):
+                                        turns = np.concatenate((turns, np.empty(count, dtype=np.int64)))
+                                    number = (line + member_port[out] - base) * lanes * lanes
+                                    turns[count] = number + lane * lanes + level
+                                    count += 1
     return turns[:count].copy()
