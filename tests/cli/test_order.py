@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.cli.running import Ran, hold, run
+from weftline.app.order import Wish, order
 from weftline.cli import ordering
 from weftline.enact import BUDGET
 
@@ -71,6 +74,16 @@ def test_what_to_drain_is_named(tmp_path: Path) -> None:
     text = run("order", place, "--engine", "updown", "--root", "leaf-002", "--budget", 10).out
     assert f"drain: until the last stage is through, send nothing to\n  {few['drain']['destinations'][0]}" in text
     assert "or let nothing be sent over these links" in text
+
+
+def test_a_drain_of_everything_is_said_to_be_one(capsys: pytest.CaptureFixture[str]) -> None:
+    found = order(EXAMPLES / "ring-of-five.yaml", None, Wish("updown"))
+    assert found.ordering.drain is not None
+    every = replace(found.ordering.drain, destinations=np.arange(10, dtype=np.int32))
+    ordering.show_ordered(
+        replace(found, ordering=replace(found.ordering, drain=every)), as_json=False, no_color=True
+    )  # fmt: skip
+    assert "send nothing at all: it is all 10 destinations\n  host-0001/nic1" in capsys.readouterr().out
 
 
 def test_the_budget_of_the_command_is_that_of_the_search() -> None:

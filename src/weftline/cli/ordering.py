@@ -71,7 +71,8 @@ def show_ordered(ordered: Ordered, *, as_json: bool, no_color: bool) -> int:
     _print_stages(console, ordered)
     _print_drain(console, ordered)
     if ordered.written:
-        console.print(f"\nwrote {len(ordered.written)} files under {clean(str(ordered.written[0].parents[2]))}")
+        count = f"{len(ordered.written)} file{'s' * (len(ordered.written) != 1)}"
+        console.print(f"\nwrote {count} under {clean(str(ordered.written[0].parents[2]))}")
     return status
 
 
@@ -109,7 +110,12 @@ def _print_drain(console: Console, ordered: Ordered) -> None:
     if drain is None:
         return
     names = ordered.drained
-    console.print("\ndrain: until the last stage is through, send nothing to")
+    if len(names) == len(ordered.ordering.new.destination_node):
+        console.print(
+            f"\ndrain: until the last stage is through, send nothing at all: it is all {len(names):,} destinations"
+        )
+    else:
+        console.print("\ndrain: until the last stage is through, send nothing to")
     for line in (*names[:SHOWN], *([f"and {len(names) - SHOWN:,} more; --json lists all"] if names[SHOWN:] else [])):
         console.print(clean(f"  {line}"))
     if drain.links:
