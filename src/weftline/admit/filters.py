@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal
 
 from weftline.admit.prefix import Prefix, is_inside, overlaps, parse_prefix
@@ -23,6 +24,7 @@ OTHERS = frozenset({"tcp", "icmp", "igmp", "ospf", "pim", "ahp", "esp", "gre", "
 """Names of protocols that are certainly not UDP."""
 NAMES = {"vxlan": TUNNEL_PORT}
 MAX_PORT = 65_535
+_ORDER = attrgetter("order")
 _SPAN = re.compile(r"(?:range )?(\d{1,5})[-: ](\d{1,5})", re.ASCII)
 _SIDE = re.compile(r"(gt|lt|neq|eq) (\d{1,5}|[a-z-]{1,20})", re.ASCII)
 
@@ -40,8 +42,28 @@ class Admission:
 
 def list_rules(one: ObservedFilter, ports: Collection[str]) -> list[ObservedRule]:
     """List the rules that hold at one of some interfaces, in the order in which they act."""
-    held = (rule for rule in one.rules if not rule.in_ports or not rule.in_ports.isdisjoint(ports))
-    return sorted(held, key=lambda rule: rule.order)
+    held = [rule for rule in one.rules if not rule.in_ports or not rule.in_ports.isdisjoint(ports)]
+    held.sort(key=_ORDER)
+    return held
+
+
+def narrow_filter(one: ObservedFilter, index: Mapping[str, Sequence[int]], ports: Collection[str]) -> ObservedFilter:
+    """Leave out of a filter the rules that hold at other interfaces; ``index`` is that of ``index_rules``."""
+    places = set(index.get("", ()))
+    for port in ports:
+        places.update(index.get(port, ()))
+    if len(places) == len(one.rules):
+        return one
+    return replace(one, rules=tuple([one.rules[place] for place in sorted(places)]))
+
+
+def index_rules(one: ObservedFilter) -> dict[str, list[int]]:
+    """List the places of the rules that hold at each interface, and under an empty name of those that hold at all."""
+    index: dict[str, list[int]] = {}
+    for place, rule in enumerate(one.rules):
+        for port in rule.in_ports or ("",):
+            index.setdefault(port, []).append(place)
+    return index
 
 
 def judge_sources(
@@ -53,23 +75,27 @@ def judge_sources(
     """
     is_exact = True
     for rule in list_rules(one, ports):
-        says = f"rule {rule.order} of filter {one.name}: {rule.action} from {rule.source or 'any'}"
         if rule.action == "mirror":
             continue
         if rule.action == "other":
-            return Admission("unknown", says, rule.where)
+            return _decide("unknown", one, rule)
         if rule.action == "deny":
             if _takes_all(rule):
-                return Admission("drops", says, rule.where, is_exact)
+                return _decide("drops", one, rule, is_exact=is_exact)
             continue
         source = parse_prefix(rule.source.removeprefix("host ")) if rule.source not in ANY else None
         if source is None and rule.source not in ANY:
-            return Admission("unknown", says, rule.where)
+            return _decide("unknown", one, rule)
         if source is not None and is_own(source):
             is_exact &= is_near(source)
             continue
-        return Admission("unknown" if rule.unread else "lets", says, rule.where)
+        return _decide("unknown" if rule.unread else "lets", one, rule)
     return _judge_rest(one, is_exact=is_exact)
+
+
+def _decide(verdict: Verdict, one: ObservedFilter, rule: ObservedRule, *, is_exact: bool = True) -> Admission:
+    says = f"rule {rule.order} of filter {one.name}: {rule.action} from {rule.source or 'any'}"
+    return Admission(verdict, says, rule.where, is_exact)
 
 
 def judge_tunnels(
@@ -79,7 +105,8 @@ def judge_tunnels(
 
     Where no ends are known, only a rule for all targets is enough.
     """
-    left = set(ends)
+    # all edges of a fabric are judged by the same ends, so these are copied only where a rule takes some away
+    left = ends
     for rule in list_rules(one, ports):
         protocol, port = _fit_protocol(rule.protocol), _fit_port(rule.target_port, udp_port)
         target = parse_prefix(rule.target.removeprefix("host ")) if rule.target not in ANY else None
@@ -98,7 +125,7 @@ def judge_tunnels(
         if rule.target in ANY:
             return Admission("drops", f"{says} drops UDP {udp_port}", rule.where)
         if target is not None and met:
-            left -= {end for end in met if is_inside(end, target)}
+            left = {end for end in left if not is_inside(end, target)}
             if not left:
                 return Admission("drops", f"{says} drops UDP {udp_port} to every end of a tunnel", rule.where)
     return _judge_rest(one)

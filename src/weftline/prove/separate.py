@@ -118,23 +118,20 @@ def _certify(placement: Placement, roads: Roads, judge: Judge, edges: Edges) -> 
     owners = [name for name in roads.bits if name in judge.forbidden]
     ways = [(a, way.to, way.targets & everything) for a, out in enumerate(graph.ways) for way in out]
     masks = {mask: row for row, mask in enumerate(dict.fromkeys(mask for _, _, mask in ways))}
-    stands = [
-        (graph.table(table)[0], owners.index(owner)) for table, claims in placement.in_table.items() for owner in claims
-    ]
+    place = {owner: number for number, owner in enumerate(owners)}
+    stands = [(graph.table(table)[0], place[owner]) for table, claims in placement.in_table.items() for owner in claims]
     groups = [*placement.in_segment.values(), *judge.list_networks().values()]
     columns: dict[str, Any] = {
-        "reach": _pack(graph.reach(is_certain=False), width),
+        "reach": _pack(judge.reach(is_certain=False), width),
         "way": np.array([(a, b, masks[mask]) for a, b, mask in ways], dtype=np.int64).reshape(-1, 3),
         "mask": _pack(masks, width),
         "end": np.array(sorted(graph.ends), dtype=np.int64),
         "end_reach": _pack([graph.ends[point] for point in sorted(graph.ends)], width),
         "stand": np.array(stands, dtype=np.int64).reshape(-1, 2),
         "forbidden": _pack([judge.forbidden[owner] for owner in owners], width),
-        "may_meet": np.array([[judge.may(a, b) for b in owners] for a in owners], dtype=np.uint8).reshape(
-            -1, len(owners)
-        ),
+        "may_meet": judge.may.mark_pairs(owners),
         "group_ptr": np.cumsum([0, *map(len, groups)], dtype=np.int64),
-        "group_owner": np.array([owners.index(owner) for group in groups for owner in sorted(group)], dtype=np.int64),
+        "group_owner": np.array([place[owner] for group in groups for owner in sorted(group)], dtype=np.int64),
         "is_checked": np.array([one.verdict == "checked" for one in edges[0]], dtype=np.uint8),
         "stops_tunnels": np.array([one.verdict == "checked" for one in edges[1]], dtype=np.uint8),
     }

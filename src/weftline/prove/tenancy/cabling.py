@@ -20,19 +20,18 @@ def bind_files(
     A port is found by the number printed on the device, else by whom it says that it faces.
     """
     find = find_ports(fabric, devices)
-
+    peer_of = fabric.port_peer.tolist()
+    is_switch = (fabric.switch_row[fabric.port_node] != NIL).tolist()
     ends: list[EdgePort] = []
     for port in fabric.endpoint_port.tolist():
-        peer = int(fabric.port_peer[port])
-        is_cabled = peer != NIL and int(fabric.switch_row[fabric.port_node[peer]]) != NIL
+        peer = peer_of[port]
+        is_cabled = peer != NIL and is_switch[peer]
         facing = fabric.port_name(peer) if is_cabled else ""
         owner = owners.of_port.get(port, NOBODY)
         ends.append(EdgePort(fabric.port_name(port), owner, facing, find(peer) if is_cabled else None))
     links: list[SwitchLink] = []
-    for port in range(fabric.port_count):
-        peer = int(fabric.port_peer[port])
-        is_cable = peer > port and min(fabric.switch_row[fabric.port_node[[port, peer]]].tolist()) != NIL
-        if is_cable:
+    for port, peer in enumerate(peer_of):
+        if peer > port and is_switch[port] and is_switch[peer]:
             links.append(SwitchLink(fabric.link_name(port), find(port), find(peer)))
     return SeparationFiles(
         devices=tuple(devices),
@@ -48,15 +47,19 @@ def bind_files(
 def find_ports(fabric: Fabric, devices: Sequence[ObservedDevice]) -> Callable[[int], PortRef | None]:
     """Return what finds a port of the fabric in the files; None is returned for one that no file has."""
     ports = {device.name: _index_ports(device) for device in devices if device.role != "host"}
+    # columns as lists: each port is looked at by itself
+    node_of: list[int] = fabric.port_node.tolist()
+    peer_of: list[int] = fabric.port_peer.tolist()
+    number_of: list[int] = fabric.port_number.tolist()
 
     def find(port: int) -> PortRef | None:
-        device = fabric.node_name[int(fabric.port_node[port])]
+        device = fabric.node_name[node_of[port]]
         known = ports.get(device)
         if known is None:
             return None
-        peer = int(fabric.port_peer[port])
-        keys = (int(fabric.port_number[port]), "" if peer == NIL else fabric.port_name(peer))
-        name = next((known[key] for key in keys if key in known), None)
+        name = known.get(number_of[port])
+        if name is None and peer_of[port] != NIL:
+            name = known.get(fabric.port_name(peer_of[port]))
         return None if name is None else (device, name)
 
     return find

@@ -65,8 +65,7 @@ def check_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdi
     def is_own(source: Prefix) -> bool:
         return is_near(source) or (bool(own) and index.find(source) == own)
 
-    names = name_interfaces(standing)
-    return _judge(standing, lambda one: judge_sources(one, names, is_own, is_near))
+    return _judge(standing, lambda one: judge_sources(one, standing.names, is_own, is_near))
 
 
 def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
@@ -74,25 +73,21 @@ def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
 
     Which VRF they come in by decides nothing here: chips differ in whether they unpack in each of them. RFC 7348, 7.
     """
-    names = name_interfaces(standing)
     judged = [
-        _judge(standing, lambda one, port=port: judge_tunnels(one, names, ends.prefixes, port)) for port in ends.ports
+        _judge(standing, lambda one, port=port: judge_tunnels(one, standing.names, ends.prefixes, port))
+        for port in ends.ports
     ]
+    if len(judged) == 1:
+        return judged[0]
     order = ("open", "unknown", "checked")
     return min(judged, key=lambda one: order.index(one.verdict))
 
 
-def name_interfaces(standing: Standing) -> frozenset[str]:
-    """Name the interfaces by which an endpoint's packets come in."""
-    plug = () if standing.end.port is None else (standing.end.port[1],)
-    return frozenset((*plug, *(port.name for port in standing.ports)))
-
-
 def _judge(standing: Standing, how: Callable[[ObservedFilter], Admission]) -> EdgeVerdict:
     """Judge all filters on the way in; one that holds is enough, and one that is not understood may hold."""
-    judged = [how(one) for one in standing.filters]
+    judged = [how(one) for one in standing.narrow]
     device = standing.ground.device
-    table = dict(device.tables).get("filters", "")
+    table = next((told for name, told in device.tables if name == "filters"), "")
     in_table = f" ({device.name}, {table})" if table else f" ({device.name})"
     for verdict in ("drops", "unknown", "lets"):
         found = next((one for one in judged if one.verdict == verdict), None)

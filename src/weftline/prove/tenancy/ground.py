@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from weftline.admit.filters import index_rules, narrow_filter
 from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.errors import Place
 from weftline.model.observed import ObservedDevice
@@ -63,6 +64,10 @@ class DeviceGround:
     filters: dict[str, ObservedFilter] = field(default_factory=dict[str, ObservedFilter])
     filters_of: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Names of filters on the way in that say by themselves at which port."""
+    has_vlans: bool = False
+    """Whether any port is in a VLAN."""
+    _rules: dict[str, dict[str, list[int]]] = field(default_factory=dict[str, dict[str, list[int]]])
+    _carriers: dict[str, tuple[ObservedPort, ...]] = field(default_factory=dict[str, tuple[ObservedPort, ...]])
 
     @property
     def vrf_names(self) -> frozenset[str]:
@@ -73,10 +78,25 @@ class DeviceGround:
     def find_filters(self, ports: Iterable[str], names: Iterable[str]) -> tuple[ObservedFilter, ...]:
         """Find the filters on the way in at some ports, by name or by what they say themselves."""
         bound = [name for port in ports for name in self.filters_of.get(port, ())]
-        return tuple(self.filters[name] for name in sorted({*bound, *names}) if name in self.filters)
+        return tuple([self.filters[name] for name in sorted({*bound, *names}) if name in self.filters])
 
-    def carriers(self, name: str) -> Iterator[ObservedPort]:
+    def narrow_filters(self, filters: Iterable[ObservedFilter], ports: Collection[str]) -> tuple[ObservedFilter, ...]:
+        """Leave out the rules of filters that hold at other ports; a table for all ports is looked through once."""
+        found: list[ObservedFilter] = []
+        for one in filters:
+            if one.name not in self._rules:
+                self._rules[one.name] = index_rules(one)
+            found.append(narrow_filter(one, self._rules[one.name], ports))
+        return tuple(found)
+
+    def carriers(self, name: str) -> tuple[ObservedPort, ...]:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
+        known = self._carriers.get(name)
+        if known is None:
+            known = self._carriers[name] = tuple(self._list_carriers(name))
+        return known
+
+    def _list_carriers(self, name: str) -> Iterator[ObservedPort]:
         port = self.ports.get(name)
         if port is None:
             return
@@ -107,6 +127,8 @@ def find_vlan(port: ObservedPort) -> int | None:
     """Tell which VLAN an interface routes; None where it is none of that kind."""
     if port.routes_vlan is not None:
         return port.routes_vlan.value
+    if port.name[:1] not in {"v", "V"}:
+        return None
     found = _GATEWAY.fullmatch(port.name)
     return int(found[1]) if found else None
 
@@ -127,6 +149,7 @@ def lay_ground(device: ObservedDevice) -> DeviceGround:
             ground.filters_of.setdefault(said.value, []).append(one.name)
     for port in device.ports:
         ground.ports.setdefault(port.name, port)
+        ground.has_vlans |= bool(port.vlans)
         above, dot, _ = port.name.rpartition(".")
         if dot:
             ground.parts.setdefault(above, []).append(port)

@@ -71,6 +71,10 @@ class Judge:
         self.roads = roads
         self.may = Allowed(files.sharings)
         self.may_leave = files.may_leave
+        self._reached: dict[bool, list[int]] = {}
+        self.everyone = 0
+        for other, bit in roads.bits.items():
+            self.everyone |= 0 if other in {UNDERLAY, OUTSIDE} else bit
         self.forbidden = {owner: self._forbid(owner) for owner in {end.owner for end in files.ends}}
 
     def _forbid(self, owner: str) -> int:
@@ -78,10 +82,19 @@ class Judge:
         if owner == MANAGEMENT:
             return 0
         found = bits[UNDERLAY] | (0 if owner in self.may_leave else bits[OUTSIDE])
-        for other in bits:
-            if other not in {UNDERLAY, OUTSIDE} and not self.may(owner, other):
-                found |= bits[other]
-        return found
+        partners = self.may.list_partners(owner)
+        if partners is None:
+            return found
+        allowed = 0
+        for other in partners:
+            allowed |= bits.get(other, 0)
+        return found | (self.everyone & ~allowed)
+
+    def reach(self, *, is_certain: bool) -> list[int]:
+        """Find what packets at each point can reach, once."""
+        if is_certain not in self._reached:
+            self._reached[is_certain] = self.roads.graph.reach(is_certain=is_certain)
+        return self._reached[is_certain]
 
     def find_paths(self) -> Iterator[Meeting]:
         """Find for each pair of owner and target a table from which packets certainly go there."""
@@ -104,7 +117,10 @@ class Judge:
 
     def _list_met(self, *, is_certain: bool) -> Iterator[tuple[Table, Claim, str]]:
         """List who can reach what they must not, by owners and not by their single addresses."""
-        reach = self.roads.graph.reach(is_certain=is_certain)
+        # what nobody reaches by any way, nobody reaches by certain ones
+        if is_certain and next(self._list_met(is_certain=False), None) is None:
+            return
+        reach = self.reach(is_certain=is_certain)
         for table, claims in self.placement.in_table.items():
             start = self.roads.graph.table(table)[0]
             for owner, claim in claims.items():

@@ -58,6 +58,10 @@ class Standing:
     """Those that route: the port's own, or of its VLANs on that switch."""
     filters: tuple[ObservedFilter, ...]
     """Those on the way in, bound from either side."""
+    names: frozenset[str]
+    """The interfaces by which its packets come in: those that carry or route, and the port that it is plugged into."""
+    narrow: tuple[ObservedFilter, ...]
+    """The filters, with the rules that hold at these interfaces alone."""
 
     @property
     def ports(self) -> Iterator[ObservedPort]:
@@ -92,7 +96,7 @@ def place_owners(files: SeparationFiles, may: Allowed) -> Placement:
         if not end.facing:
             continue
         ground = None if end.port is None else grounds.get(end.port[0])
-        carriers = () if ground is None or end.port is None else tuple(ground.carriers(end.port[1]))
+        carriers = () if ground is None or end.port is None else ground.carriers(end.port[1])
         if ground is None or not carriers:
             lost.append(end)
         elif not any(is_shut(port) for port in (ground.ports[(end.port or ("", ""))[1]], carriers[0])):
@@ -133,9 +137,10 @@ def _place(
     if not is_placed:
         loose.append(end)
     ports = [*carriers, *(routing.port for routing in routings)]
-    bound = {*(port.name for port in ports), *((end.port[1],) if end.port is not None else ())}
-    filters = ground.find_filters(bound, {said.value for port in ports for said in port.filters_in})
-    placement.standings.append(Standing(end, ground, carriers, tuple(routings), filters))
+    bound = frozenset([*[port.name for port in ports], *((end.port[1],) if end.port is not None else ())])
+    filters = ground.find_filters(bound, [said.value for port in ports for said in port.filters_in])
+    narrow = ground.narrow_filters(filters, bound)
+    placement.standings.append(Standing(end, ground, carriers, tuple(routings), filters, bound, narrow))
 
 
 def _raise_to_tables(placement: Placement) -> None:

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from weftline.errors import Place
 from weftline.model.isolation import MANAGEMENT
 from weftline.model.observed_routing import ObservedNeighbour
 from weftline.model.separation import PortRef, SeparationFiles
 from weftline.prove.tenancy.forwarding import Graph
 from weftline.prove.tenancy.ground import DeviceGround, Routing, Step, Table, call_vrf, is_shut
 from weftline.prove.tenancy.placement import Placement
-
-
-@dataclass(frozen=True, slots=True)
-class _Claimed:
-    """One side of a session."""
-
-    is_sifted: bool
-    where: Place
 
 
 def join_sessions(files: SeparationFiles, placement: Placement, graph: Graph) -> tuple[str, ...]:
@@ -30,18 +20,18 @@ def join_sessions(files: SeparationFiles, placement: Placement, graph: Graph) ->
     """
     doubts: list[str] = []
     homes = _list_homes(placement)
-    claims: dict[tuple[Table, Table], _Claimed] = {}
-    cabled: dict[tuple[Table, Table], Step] = {}
+    claims: dict[tuple[Table, Table], ObservedNeighbour] = {}
+    cabled: dict[tuple[Table, Table], Routing] = {}
     facing = _pair_interfaces(files, placement, doubts)
     for near, far in facing.values():
-        cabled.setdefault((near.table, far.table), near.tell())
+        cabled.setdefault((near.table, far.table), near)
     for ground in placement.grounds.values():
         for name, spoken in ground.neighbours.items():
             for vrf, neighbour in spoken:
                 table = (ground.device.name, vrf)
                 far = _find_far(name, table, facing, homes, cabled)
                 for other in far:
-                    claims[table, other] = _Claimed(_is_sifted(neighbour), neighbour.where)
+                    claims[table, other] = neighbour
                 if not far and any(owner != MANAGEMENT for owner in placement.in_table.get(table, ())):
                     doubts.append(f"{call_vrf(vrf)} of {ground.device.name} takes routes of {name}, whatever it sends")
     _add_ways(graph, claims, cabled)
@@ -49,18 +39,24 @@ def join_sessions(files: SeparationFiles, placement: Placement, graph: Graph) ->
 
 
 def _add_ways(
-    graph: Graph, claims: dict[tuple[Table, Table], _Claimed], cabled: dict[tuple[Table, Table], Step]
+    graph: Graph, claims: dict[tuple[Table, Table], ObservedNeighbour], cabled: dict[tuple[Table, Table], Routing]
 ) -> None:
-    for a, b in {*claims, *((b, a) for a, b in claims), *cabled, *((b, a) for a, b in cabled)}:
-        mine, other = claims.get((a, b)), claims.get((b, a))
-        is_sure = mine is not None and other is not None and not mine.is_sifted and not other.is_sifted
-        names = f"{call_vrf(a[1])} of {a[0]}", f"{call_vrf(b[1])} of {b[0]}"
+    looks: dict[Table, int] = {}
+    names: dict[Table, str] = {}
+    for pair in dict.fromkeys((*claims, *((b, a) for a, b in claims), *cabled, *((b, a) for a, b in cabled))):
+        a, b = pair
+        for table in pair:
+            if table not in looks:
+                looks[table] = graph.table(table)[0]
+                names[table] = f"{call_vrf(table[1])} of {table[0]}"
+        mine, other = claims.get(pair), claims.get((b, a))
+        is_sure = mine is not None and other is not None and not _is_sifted(mine) and not _is_sifted(other)
         if mine is not None:
-            step = Step(f"{names[0]} exchanges routes with {names[1]}", mine.where)
+            step = Step(f"{names[a]} exchanges routes with {names[b]}", mine.where)
         else:
-            where = cabled.get((a, b)) or cabled.get((b, a))
-            step = Step(f"{names[0]} is cabled to {names[1]}", None if where is None else where.where)
-        graph.join(graph.table(a)[0], graph.table(b)[0], step, is_certain=is_sure)
+            near = cabled.get(pair) or cabled.get((b, a))
+            step = Step(f"{names[a]} is cabled to {names[b]}", None if near is None else near.tell().where)
+        graph.join(looks[a], looks[b], step, is_certain=is_sure)
 
 
 def _is_sifted(neighbour: ObservedNeighbour) -> bool:
@@ -84,7 +80,7 @@ def _find_far(
     table: Table,
     facing: dict[PortRef, tuple[Routing, Routing]],
     homes: dict[str, list[Table]],
-    cabled: dict[tuple[Table, Table], Step],
+    cabled: dict[tuple[Table, Table], Routing],
 ) -> list[Table]:
     """Find the tables that a neighbour may stand for: those at the other end of a cable first."""
     pair = facing.get((table[0], name))
@@ -127,7 +123,7 @@ def _list_routings(grounds: dict[str, DeviceGround], end: PortRef | None) -> dic
 
 
 def _walk_carriers(ground: DeviceGround, name: str) -> Iterator[tuple[str, Routing]]:
-    carriers = list(ground.carriers(name))
+    carriers = ground.carriers(name)
     for port in carriers:
         routing = ground.routing.get(port.name)
         if routing is not None and not is_shut(port):

@@ -27,11 +27,13 @@ class Watched:
 
 def find_watched(files: SeparationFiles, placement: Placement, doubts: list[str]) -> Iterator[Watched]:
     """List the sessions that observe a port by which tenants' packets pass."""
-    edges = name_edges([one for one in placement.standings if one.end.owner != MANAGEMENT])
+    watching = {name for name, ground in placement.grounds.items() if ground.device.mirrors}
+    held = [one for one in placement.standings if one.ground.device.name in watching]
+    edges = name_edges([one for one in held if one.end.owner != MANAGEMENT])
     cabled: dict[str, dict[str, str]] = {}
-    for link in files.links:
+    for link in files.links if watching else ():
         for end in (link.a, link.b):
-            ground = None if end is None else placement.grounds.get(end[0])
+            ground = placement.grounds[end[0]] if end is not None and end[0] in watching else None
             if end is not None and ground is not None:
                 names = cabled.setdefault(end[0], {})
                 names.setdefault(end[1], link.name)
@@ -144,15 +146,18 @@ def _risk_strangers(placement: Placement) -> Iterator[str]:
     if trusting:
         more = f" ({len(trusting):,} such ports)" if len(trusting) > 1 else ""
         yield f"{trusting[0].end.facing} takes pauses or DSCPs of {trusting[0].end.name}, which is no tenant's{more}"
-    known = name_edges(placement.standings)
+    known: dict[str, dict[str, Standing]] | None = None
     for ground in placement.grounds.values():
-        names = known.get(ground.device.name, {})
         dark = [
             port.name
             for port in ground.device.ports
-            if not is_shut(port) and port.is_up is not None and port.pauses is not None and port.pauses.value
-            and port.name not in names and port.peer is None
+            if port.peer is None and not is_shut(port) and port.is_up is not None and port.pauses is not None
+            and port.pauses.value
         ]  # fmt: skip
+        if dark:
+            known = name_edges(placement.standings) if known is None else known
+            names = known.get(ground.device.name, {})
+            dark = [name for name in dark if name not in names]
         if dark:
             yield f"{ground.device.name}/{dark[0]} is up, faces nobody that is declared, and its pauses are taken"
             return
