@@ -68,7 +68,7 @@ def test_a_state_by_its_parts_is_the_state_from_scratch(fabric: Fabric, engine: 
             continue
         check_same(part, whole)
         if seen:
-            assert np.array_equal(seen[0], degrade(plan, lost)[1].group)
+            assert np.array_equal(seen[0], tables_of(plan, lost))
 
 
 @settings(max_examples=20, deadline=None)
@@ -86,7 +86,14 @@ def test_a_state_is_judged_by_its_parts_in_any_order_of_nodes(fabric: Fabric, en
         if part is not None:
             check_same(part, judge_whole(plan, lost))
         if seen:
-            assert np.array_equal(seen[0], degrade(plan, lost)[1].group)
+            assert np.array_equal(seen[0], tables_of(plan, lost))
+
+
+def tables_of(plan: Plan, lost: I32) -> GroupTable:
+    """The tables of a state, made from scratch."""
+    routes = degrade(plan, lost)[1]
+    assert routes is not None
+    return routes.group
 
 
 def draw_ports(data: st.DataObject, fabric: Fabric) -> I32:

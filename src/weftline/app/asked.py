@@ -22,8 +22,7 @@ from weftline.rehearse.scene import Found, Scene
 from weftline.rehearse.tally import close_tally, open_tally
 from weftline.rehearse.verdicts import list_bases, say_load, tell
 
-REPAIRED = "repaired tables"
-CONVERGED = "tables as the routing protocol makes them"
+ANEW = "tables that {engine} makes anew, as the {tables} do not hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,8 @@ class Desk:
     port: tuple[int, ...]
     """Of the whole fabric, job by job."""
     limits: Limits
-    is_repaired: bool
+    tables: str
+    """How tables come about once something fails, in words."""
     command: Callable[[int], Command | None]
     """What disables a port of a switch."""
 
@@ -68,7 +68,7 @@ def open_desk(prepared: Prepared) -> Desk:
     bench = Bench(prepared.scene, prepared.ways, prepared.flows, prepared.base)
     base = prepared.base
     return Desk(
-        prepared.scene, bench.judge_parts, base.worst, base.port, prepared.limits, prepared.is_repaired,
+        prepared.scene, bench.judge_parts, base.worst, base.port, prepared.limits, prepared.tables,
         prepared.switchings.find,
     )  # fmt: skip
 
@@ -95,11 +95,17 @@ def answer_question(desk: Desk, question: Question) -> Answer | None:
         limits=desk.limits,
         dark=not len(ports),
         cut=tuple(name_ports(scene.fabric, ports[scene.crews.row[ports] != NIL])),
-        repaired=REPAIRED if desk.is_repaired else CONVERGED,
+        repaired=_say_anew(scene, desk) if state.is_anew else desk.tables,
         commands=list_commands(desk, name, ports),
         of=scene.routes.digest,
         load=say_load(scene),
     )
+
+
+def _say_anew(scene: Scene, desk: Desk) -> str:
+    """Say which tables hold where the usual ones do not."""
+    engines = dict.fromkeys((scene.routes.engine, "updown"))
+    return ANEW.format(engine=" or ".join(engines), tables=desk.tables)
 
 
 def find_asked(scene: Scene, question: Question) -> tuple[str, I32]:

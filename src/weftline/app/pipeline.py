@@ -91,6 +91,11 @@ def _first_routes(built: Built, engines: tuple[str, ...], paths: int) -> Routes:
         raise
 
 
+def allow_lanes(built: Built) -> int:
+    """Say how many lanes the tables of a fabric may use."""
+    return _allowed_lanes(built.checked.design)
+
+
 def _allowed_lanes(design: ResolvedSpec) -> int:
     """Say how many lanes tables may use: as declared, else what devices usually have, unless one has fewer."""
     declared = design.spec.routing.lanes

@@ -89,7 +89,8 @@ class Prepared:
     flows: Flows
     base: Base
     limits: Limits
-    is_repaired: bool
+    tables: str
+    """How tables come about once something fails, in words."""
     switchings: Switchings
 
 
@@ -233,7 +234,7 @@ def _pack(prepared: Prepared, inputs: list[list[str]]) -> list[bytes]:
         "made": describe_maker(),
         "inputs": inputs,
         "digests": [prepared.scene.fabric.digest, prepared.scene.routes.digest],
-        "is_repaired": prepared.is_repaired,
+        "tables": prepared.tables,
         "nouns": nouns,
     }
     line = json.dumps(head).encode("ascii")
@@ -283,6 +284,6 @@ def _unpack(told: Any, body: U8) -> Prepared:
         flows=make(Flows, "flows"),
         base=make(Base, "base", units=units),
         limits=make(Limits, "limits"),
-        is_repaired=told["is_repaired"],
+        tables=told["tables"],
         switchings=make(Switchings, "switchings"),
     )

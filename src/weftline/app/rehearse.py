@@ -15,7 +15,7 @@ from weftline.app.asked import Desk, Question, answer_question
 from weftline.app.build import Built, build
 from weftline.app.check import check
 from weftline.app.files import read_bytes
-from weftline.app.pipeline import Progress, Routed, compute, proof_rules, silent
+from weftline.app.pipeline import Progress, Routed, allow_lanes, compute, proof_rules, silent
 from weftline.app.prepared import Prepared, gather_switchings, list_inputs, write_prepared
 from weftline.app.rehearsed import place_state, read_state, write_state
 from weftline.app.workspace import open_place
@@ -42,6 +42,9 @@ MAX_HOPS = 64
 SAVE_S = 1.0
 MOST_THREADS = 8
 MAX_FAULT_BYTES = 64 * 2**20
+REPAIRED = "repaired tables"
+CONVERGED = "tables as the routing protocol makes them"
+ANEW = "tables of engine {engine} for what is left"
 WORDS = ("links", "switches", "groups", "all")
 
 
@@ -100,7 +103,15 @@ def prepare_routed(routed: Routed, progress: Progress = silent) -> Ready:
             if error.code != "capability.repair-groups":
                 raise
     hops = max(proof_rules(design, fabric).max_hops, min(MAX_HOPS, len(fabric.switch_node)))
-    plan = Plan(fabric, routes, gather_crews(fabric, routes, traffics), ProofRules(max_hops=hops), standing, roots)
+    plan = Plan(
+        fabric,
+        routes,
+        gather_crews(fabric, routes, traffics),
+        ProofRules(max_hops=hops),
+        standing,
+        roots,
+        allow_lanes(built),
+    )
     return Ready(routed, plan, open_bench(plan))
 
 
@@ -251,7 +262,15 @@ def _open_desk(ready: Ready) -> Desk:
     worst, port = _measure_base(ready)
     limits = find_limits(ready, is_question=True)
     command = find_switching(ready.routed)
-    return Desk(plan, partial(judge, plan, ready.bench), worst, port, limits, plan.standing is not None, command)
+    return Desk(plan, partial(judge, plan, ready.bench), worst, port, limits, say_tables(ready), command)
+
+
+def say_tables(ready: Ready) -> str:
+    """Say how tables come about once something fails: repaired, by the engine anew, or by the devices themselves."""
+    if ready.plan.standing is not None:
+        return REPAIRED
+    is_sent = ready.routed.built.checked.technology.design.table is not None
+    return ANEW.format(engine=ready.plan.routes.engine) if is_sent else CONVERGED
 
 
 def find_switching(routed: Routed) -> Callable[[int], Command | None]:
@@ -285,6 +304,5 @@ def keep(ready: Ready) -> None:
     switchings = gather_switchings([command(port) if is_lit else None for port, is_lit in enumerate(lit)])
     scene = Scene(fabric, ready.plan.routes, ready.plan.crews, ready.plan.rules)
     limits = find_limits(ready, is_question=True)
-    is_repaired = ready.plan.standing is not None
-    prepared = Prepared(scene, bench.ways, bench.flows, bench.base, limits, is_repaired, switchings)
+    prepared = Prepared(scene, bench.ways, bench.flows, bench.base, limits, say_tables(ready), switchings)
     write_prepared(checked.workspace, ready.inputs, prepared)

@@ -18,6 +18,8 @@ class Way(IntEnum):
     """What the fault touches was computed again."""
     WHOLE = 2
     """All tables and proofs were computed again."""
+    ANEW = 3
+    """The same, and repaired tables do not hold, so that all are made anew."""
 
 
 VERDICTS = (Verdict.UNKNOWN, Verdict.PROVED, Verdict.REFUTED)
@@ -92,6 +94,8 @@ class State:
     undelivered: int
     worst_link: tuple[tuple[str, str], ...]
     """Per job the link that bounds its step."""
+    is_anew: bool
+    """Whether repaired tables do not hold, and the tables are others made anew, by the engine or by updown."""
     breaks: tuple[str, ...]
     """What is not allowed, in words; empty where all is."""
 

@@ -33,3 +33,5 @@ class Found:
     port: tuple[int, ...]
     leave: tuple[int, ...]
     is_whole: bool = False
+    is_anew: bool = False
+    """Whether such tables do not hold, so that others are judged, made of what is left by the engine or updown."""

@@ -20,13 +20,13 @@ from weftline.rehearse.whole import Plan
 
 CHUNK = 16
 """States that a thread takes at a time; one where each is judged from scratch."""
-VERSION = "rehearsal/1"
+VERSION = "rehearsal/2"
 
 
 def digest_rehearsal(plan: Plan, faults: Faults) -> str:
     """Digest all that the outcomes follow from: tables, faults, and where the ranks of the jobs stand."""
     crews = plan.crews
-    rules = f"{VERSION} {plan.rules.max_hops} {plan.standing is None} {' '.join(plan.roots)}"
+    rules = f"{VERSION} {plan.rules.max_hops} {plan.standing is None} {plan.lanes} {' '.join(plan.roots)}"
     return digest_parts((rules, plan.routes.digest, faults.digest, crews.names, crews.first, crews.port, crews.after))
 
 

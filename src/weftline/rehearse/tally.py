@@ -39,7 +39,8 @@ class Tally:
         self.worst[state], self.port[state] = found.worst, found.port
         if found.leave:
             self.leave[state] = np.array(found.leave, dtype=np.int32)
-        self.way[state] = Way.WHOLE if found.is_whole else Way.PART
+        way = Way.WHOLE if found.is_whole else Way.PART
+        self.way[state] = Way.ANEW if found.is_anew else way
 
 
 def open_tally(states: int, jobs: int) -> Tally:

@@ -120,7 +120,7 @@ def conclude(
         worst=tuple(tell(scene, faults, outcomes, jobs, limits, at) for at in told),
         kinds=_sum_kinds(faults, outcomes, losses, leaving, broken),
         broken=int(np.count_nonzero(broken)),
-        whole=int(np.count_nonzero(outcomes.way == Way.WHOLE)),
+        whole=int(np.count_nonzero(outcomes.way >= Way.WHOLE)),
         of=scene.routes.digest,
         load=say_load(scene),
         verdict=verdict,
@@ -178,6 +178,7 @@ def tell(scene: Scene, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, 
         lost_pairs=int(one.lost_pairs[0]),
         undelivered=int(one.undelivered[0]),
         worst_link=links,
+        is_anew=int(one.way[0]) == Way.ANEW,
         breaks=(),
     )
     return replace(bare, breaks=list_breaks(bare, limits))

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from weftline.errors import CapabilityError, SpecError
 from weftline.kernels.column import F64, I32, NIL
 from weftline.kernels.loads import add_single, add_split
 from weftline.model.fabric import Fabric
+from weftline.model.proof import Verdict
 from weftline.model.routes import Routes
 from weftline.prove.deadlock import prove_deadlock
 from weftline.prove.reach import CONNECTED_FAILED, NO_DISTANCE, judge, measure_distances
@@ -16,8 +18,11 @@ from weftline.prove.tables import Tables, read_tables
 from weftline.prove.transient import cut_foreign
 from weftline.rehearse.crews import Crews, find_leaving, list_sends, skip
 from weftline.rehearse.scene import Found, Scene
-from weftline.route import compute_routes
+from weftline.route import ENGINES, compute_routes
 from weftline.route.repair import Standing, cut_fabric, repair_routes
+
+LAST = "updown"
+"""The engine that any graph has, on one lane."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,24 +32,70 @@ class Plan(Scene):
     standing: Standing | None
     """For repairs; None where the devices route by themselves."""
     roots: tuple[str, ...] = ()
+    lanes: int | None = None
+    """Lanes that tables made anew may use, where the engine takes lanes."""
 
 
-def degrade(plan: Plan, ports: I32) -> tuple[Fabric, Routes]:
-    """Make the fabric and the tables without the links of ``ports``: repaired, or as the devices converge."""
+def degrade(plan: Plan, ports: I32) -> tuple[Fabric, Routes | None]:
+    """Make the fabric and the tables without the links of ``ports``: repaired, or as the devices converge.
+
+    There are no tables where the engine has none for what is left, as for a group of a dragonfly that stands alone.
+    """
     if plan.standing is not None:
         repair = repair_routes(plan.standing, ports)
         return repair.fabric, repair.routes
     cut = cut_fabric(plan.fabric, ports)
-    to_switches = bool(np.any(plan.routes.destination_port == NIL))
-    lanes = plan.routes.lane_count if plan.routes.lanes is not None else None
-    return cut, compute_routes(
-        cut, plan.routes.engine, to_switches=to_switches, roots=plan.roots, lanes=lanes, paths=plan.routes.paths
-    )
+    return cut, make_anew(plan, cut, plan.routes.engine)
+
+
+def make_anew(plan: Plan, cut: Fabric, engine: str) -> Routes | None:
+    """Make the tables of what is left; None where the engine cannot within its shape and its lanes."""
+    routes = plan.routes
+    to_switches = bool(np.any(routes.destination_port == NIL))
+    is_same = engine == routes.engine
+    lanes = plan.lanes or routes.lane_count if ENGINES[engine].takes_lanes else None
+    roots = plan.roots if is_same else ()
+    try:
+        return compute_routes(cut, engine, to_switches=to_switches, roots=roots, lanes=lanes, paths=routes.paths)
+    except (CapabilityError, SpecError):
+        return None
 
 
 def judge_whole(plan: Plan, ports: I32) -> Found:
-    """Judge a state by making, proving and loading all of it."""
+    """Judge a state by making, proving and loading all of it.
+
+    A repair leads up and then down in one order, which ways on several lanes need not agree with; and an engine may
+    have no tables for a shape that lost a part. Then what the engine makes of the rest is judged, or else what
+    ``updown`` does, which any graph has: that is what would have to be loaded.
+    """
     cut, made = degrade(plan, ports)
+    found = judge_nothing(plan, cut) if made is None else judge_tables(plan, cut, made)
+    if _holds(found):
+        return found
+    for engine in (plan.routes.engine, LAST):
+        anew = make_anew(plan, cut, engine) if plan.standing is not None or engine == LAST else None
+        other = found if anew is None else judge_tables(plan, cut, anew)
+        if _holds(other):
+            return replace(other, is_anew=True)
+    return found
+
+
+def _holds(found: Found) -> bool:
+    return found.deadlock is Verdict.PROVED and not found.undelivered
+
+
+def judge_nothing(plan: Plan, cut: Fabric) -> Found:
+    """Say what is known where there are no tables: who is cut off, and nothing of those who are not."""
+    lost, pairs = count_lost(plan.fabric, cut)
+    leaving = find_leaving(plan.crews, cut.port_peer != NIL, cut.port_component)
+    jobs = len(plan.crews.names)
+    return Found(
+        Verdict.UNKNOWN, lost, pairs, NIL, (0.0,) * jobs, (NIL,) * jobs, tuple(leaving.tolist()), is_whole=True
+    )
+
+
+def judge_tables(plan: Plan, cut: Fabric, made: Routes) -> Found:
+    """Prove and load the tables for what is left."""
     routes = replace(made, fabric_digest=cut.digest, group=cut_foreign(cut, made))
     tables = read_tables(cut, routes)
     distance = measure_distances(tables, plan.rules)

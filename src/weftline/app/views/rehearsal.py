@@ -47,6 +47,7 @@ def view_state(state: State) -> dict[str, object]:
         "leave": [rank for _, ranks in state.leave for rank in ranks],
         "leave_of": {job: list(ranks) for job, ranks in state.leave if ranks},
         "kind": state.kind,
+        "made_anew": state.is_anew,
         "lost_endpoints": state.lost_endpoints,
         "lost_pairs": state.lost_pairs,
         "undelivered_pairs": None if state.undelivered < 0 else state.undelivered,
