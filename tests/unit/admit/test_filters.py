@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tenant_files import place, rule, say
-from weftline.admit.filters import find_dropped_port, judge_sources, judge_tunnels
+from weftline.admit.filters import (
+    find_dropped_port,
+    index_rules,
+    judge_sources,
+    judge_tunnels,
+    list_rules,
+    narrow_filter,
+)
 from weftline.admit.prefix import Prefix, is_inside, parse_prefix
 from weftline.model.observed_routing import ObservedFilter, ObservedRule
 
@@ -169,3 +176,23 @@ def test_it_judges_as_packets_do(chosen: list[ObservedRule], rest: str) -> None:
     one = make(*chosen, rest=rest)
     let_in = any(passes(one, end) for end in ENDS)
     assert judge_tunnels(one, PORT, find(*ENDS)).verdict == ("lets" if let_in else "drops")
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.frozensets(st.sampled_from("abc"), max_size=2)), max_size=8),
+    st.frozensets(st.sampled_from("abcd"), max_size=3),
+)
+def test_a_narrow_filter_has_the_rules_of_its_ports(
+    rules: list[tuple[int, frozenset[str]]], ports: frozenset[str]
+) -> None:
+    whole = make(*(act(order, "deny", source=f"10.0.0.{at}", in_ports=held) for at, (order, held) in enumerate(rules)))
+    narrow = narrow_filter(whole, index_rules(whole), ports)
+    assert list_rules(narrow, ports) == list_rules(whole, ports)
+    assert list(narrow.rules) == [one for one in whole.rules if not one.in_ports or one.in_ports & ports]
+
+
+def test_ends_of_tunnels_are_left_as_they_were() -> None:
+    ends = find(*ENDS)
+    filters = make(act(1, "deny", target="10.0.0.1/32", **DROP), act(2, "deny", target="10.0.0.2/32", **DROP))
+    assert judge_tunnels(filters, PORT, ends).verdict == "drops"
+    assert ends == find(*ENDS)

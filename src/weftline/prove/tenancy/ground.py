@@ -93,7 +93,10 @@ class DeviceGround:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
         known = self._carriers.get(name)
         if known is None:
-            known = self._carriers[name] = tuple(self._list_carriers(name))
+            port = self.ports.get(name)
+            is_alone = port is not None and port.bundle is None and name not in self.parts
+            known = (port,) if port is not None and is_alone else tuple(self._list_carriers(name))
+            self._carriers[name] = known
         return known
 
     def _list_carriers(self, name: str) -> Iterator[ObservedPort]:

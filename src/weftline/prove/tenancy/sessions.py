@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weftline.model.isolation import MANAGEMENT
+from weftline.model.observed_port import ObservedPort
 from weftline.model.observed_routing import ObservedNeighbour
 from weftline.model.separation import PortRef, SeparationFiles
 from weftline.prove.tenancy.forwarding import Graph
@@ -41,22 +42,31 @@ def join_sessions(files: SeparationFiles, placement: Placement, graph: Graph) ->
 def _add_ways(
     graph: Graph, claims: dict[tuple[Table, Table], ObservedNeighbour], cabled: dict[tuple[Table, Table], Routing]
 ) -> None:
-    looks: dict[Table, int] = {}
-    names: dict[Table, str] = {}
-    for pair in dict.fromkeys((*claims, *((b, a) for a, b in claims), *cabled, *((b, a) for a, b in cabled))):
-        a, b = pair
-        for table in pair:
-            if table not in looks:
-                looks[table] = graph.table(table)[0]
-                names[table] = f"{call_vrf(table[1])} of {table[0]}"
-        mine, other = claims.get(pair), claims.get((b, a))
-        is_sure = mine is not None and other is not None and not _is_sifted(mine) and not _is_sifted(other)
-        if mine is not None:
-            step = Step(f"{names[a]} exchanges routes with {names[b]}", mine.where)
-        else:
-            near = cabled.get(pair) or cabled.get((b, a))
-            step = Step(f"{names[a]} is cabled to {names[b]}", None if near is None else near.tell().where)
-        graph.join(looks[a], looks[b], step, is_certain=is_sure)
+    known: dict[Table, tuple[int, str]] = {}
+
+    def tell(table: Table) -> tuple[int, str]:
+        if table not in known:
+            known[table] = (graph.table(table)[0], f"{call_vrf(table[1])} of {table[0]}")
+        return known[table]
+
+    def join(a: Table, b: Table) -> None:
+        near = cabled.get((a, b)) or cabled.get((b, a))
+        (here, name), (there, other) = tell(a), tell(b)
+        step = Step(f"{name} is cabled to {other}", None if near is None else near.tell().where)
+        graph.join(here, there, step, is_certain=False)
+
+    for (a, b), mine in claims.items():
+        other = claims.get((b, a))
+        is_sure = other is not None and not _is_sifted(mine) and not _is_sifted(other)
+        (here, name), (there, far) = tell(a), tell(b)
+        graph.join(here, there, Step(f"{name} exchanges routes with {far}", mine.where), is_certain=is_sure)
+        if other is None:
+            join(b, a)
+    for a, b in cabled:
+        if (a, b) not in claims and (b, a) not in claims:
+            join(a, b)
+            if (b, a) not in cabled:
+                join(b, a)
 
 
 def _is_sifted(neighbour: ObservedNeighbour) -> bool:
@@ -119,11 +129,14 @@ def _list_routings(grounds: dict[str, DeviceGround], end: PortRef | None) -> dic
         return None
     if is_shut(ground.ports[end[1]]):
         return {}
-    return dict(_walk_carriers(ground, end[1]))
+    carriers = ground.carriers(end[1])
+    if len(carriers) != 1:
+        return dict(_walk_carriers(ground, carriers))
+    routing = ground.routing.get(carriers[0].name)
+    return {} if routing is None or is_shut(carriers[0]) else {"": routing}
 
 
-def _walk_carriers(ground: DeviceGround, name: str) -> Iterator[tuple[str, Routing]]:
-    carriers = ground.carriers(name)
+def _walk_carriers(ground: DeviceGround, carriers: tuple[ObservedPort, ...]) -> Iterator[tuple[str, Routing]]:
     for port in carriers:
         routing = ground.routing.get(port.name)
         if routing is not None and not is_shut(port):
