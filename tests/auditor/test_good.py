@@ -114,6 +114,33 @@ def test_command_writes_and_says_where(
     assert audit(folder).status == 0
 
 
+def test_up_writes_the_same_bundle_where_it_is_asked_to(
+    examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place, folder = str(examples / "ring-of-five.yaml"), tmp_path / "bundle"
+    out = ("--out", str(tmp_path / "out"), "--quiet")
+    assert call(["up", place, "--certificates", str(folder), *out]) == 0
+    assert f"files of certificates in {folder}" in capsys.readouterr().out.replace("\n", "")
+    assert audit(folder).status == 0
+    certify(examples / "ring-of-five.yaml", tmp_path / "again")
+    assert read_files(folder) == read_files(tmp_path / "again")
+    assert call(["up", place, "--certificates", str(folder), *out, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["certificates"]["folder"], said["certificates"]["unproved"]) == (str(folder), [])
+
+
+def test_up_says_why_there_is_no_bundle(
+    examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = examples / "few-hops.yaml"
+    text = (examples / "ring-of-five.yaml").read_text().replace("deadlock]", "deadlock]\n  max_hops: 1")
+    other.write_text(text)
+    folder = tmp_path / "bundle"
+    assert call(["up", str(other), "--certificates", str(folder), "--out", str(tmp_path / "out"), "--quiet"]) == 2
+    assert "bundle   none: not proved: reach" in capsys.readouterr().out
+    assert not folder.exists()
+
+
 def test_nothing_is_written_of_what_is_not_proved(
     examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

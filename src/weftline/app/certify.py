@@ -8,7 +8,7 @@ from pathlib import Path
 
 from weftline.app.devices import observe_devices
 from weftline.app.pipeline import Progress, Routed, run_to_proofs, silent
-from weftline.app.render import render_proved
+from weftline.app.render import Rendered, render_proved
 from weftline.errors import ArtifactError
 from weftline.formats import certificates
 from weftline.kernels.column import NIL
@@ -50,16 +50,23 @@ def certify(place: Path, folder: Path, progress: Progress = silent) -> Certified
     The folder appears whole or not at all, and the same input gives the same bytes.
     """
     proved = run_to_proofs(place, progress)
-    rendered = render_proved(proved, None, force=True, progress=progress, to_disk=False)
-    report = rendered.proved.report
+    return certify_rendered(render_proved(proved, None, force=True, progress=progress, to_disk=False), folder, progress)
+
+
+def certify_rendered(rendered: Rendered, folder: Path, progress: Progress = silent) -> Certified:
+    """Write the certificates of a design whose files were rendered already."""
+    report, routed = rendered.proved.report, rendered.proved.routed
     proofs = {proof.claim: proof for proof in report.proofs}
     claims = [reach.CLAIM, deadlock.CLAIM, *(one for one in (isolate.CLAIM, converge.CLAIM) if one in proofs)]
-    owners = _find_owners(proved.routed, is_judged=isolate.CLAIM in proofs)
+    owners = _find_owners(routed, is_judged=isolate.CLAIM in proofs)
     unproved = tuple(claim for claim in claims if proofs[claim].verdict is not Verdict.PROVED)
+    if rendered.artifacts is None:
+        required = tuple(one.claim for one in report.proofs if one.required and one.verdict is not Verdict.PROVED)
+        unproved = tuple(dict.fromkeys((*unproved, *required)))
     if unproved or rendered.artifacts is None:
         return Certified(report, folder, unproved)
     progress("writing certificates", None)
-    files = dict(_list_files(proved.routed, owners, proofs, rendered.artifacts))
+    files = dict(_list_files(routed, owners, proofs, rendered.artifacts))
     artifacts = tuple(Artifact(path, content, "", MAKER) for path, content in sorted(files.items()))
     write(ArtifactSet(report.of, artifacts), folder, forced=False)
     return Certified(report, folder, (), len(artifacts), sum(len(one.content) for one in artifacts))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weftline.app.balance import measure
+from weftline.app.certify import Certified, certify_rendered
 from weftline.app.files import write_text
 from weftline.app.pipeline import Progress, run_to_proofs, silent
 from weftline.app.rehearse import recall
@@ -29,14 +30,22 @@ class Reported:
     rendered: Rendered
     simulated: Simulated
     report: Path
+    certified: Certified | None = None
+    """None where nobody asked for certificates."""
 
 
-def bring_up(place: Path, out: Path | None, progress: Progress = silent) -> Reported:
-    """Compile, route, prove, simulate, render and report; device files appear only when the claims hold."""
+def bring_up(
+    place: Path, out: Path | None, progress: Progress = silent, *, certificates: Path | None = None
+) -> Reported:
+    """Compile, route, prove, simulate, render and report; device files appear only when the claims hold.
+
+    With a folder for ``certificates`` it gets what an auditor needs to check the claims.
+    """
     proved = run_to_proofs(place, progress)
     simulated = simulate_routed(proved.routed, LoadChoice(), progress)
     rendered = render_proved(proved, out, progress=progress)
-    return _write(rendered, simulated, out, progress)
+    certified = None if certificates is None else certify_rendered(rendered, certificates, progress)
+    return replace(_write(rendered, simulated, out, progress), certified=certified)
 
 
 def write_report(place: Path, out: Path | None, progress: Progress = silent) -> Reported:

@@ -9,6 +9,13 @@ import typer
 
 from weftline.cli.options import Json, NoColor, Out, Place, Quiet, Seed
 
+Certificates = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificates", metavar="FOLDER", help="Write what an auditor needs to check the claims without Weftline."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the verbs in the order in which a newcomer meets them."""
@@ -98,12 +105,7 @@ def trace(
 
 def prove(
     place: Place,
-    certificates: Annotated[
-        Path | None,
-        typer.Option(
-            "--certificates", metavar="FOLDER", help="Write what an auditor needs to check the claims without Weftline."
-        ),
-    ] = None,
+    certificates: Certificates = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
@@ -201,12 +203,19 @@ def report(
     return show.show_report(done, as_json=as_json, no_color=no_color)
 
 
-def up(place: Place, out: Out = None, as_json: Json = False, quiet: Quiet = False, no_color: NoColor = False) -> int:
+def up(
+    place: Place,
+    out: Out = None,
+    certificates: Certificates = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
     """Do it all: compile, route, prove, simulate, render and report."""
     from weftline.app.up import bring_up
     from weftline.cli import show
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        done = bring_up(place, out, progress)
+        done = bring_up(place, out, progress, certificates=certificates)
     return show.show_up(done, as_json=as_json, no_color=no_color)

@@ -36,6 +36,11 @@ def print_summary(reported: Reported, console: Console) -> None:
         console.print("files    none: a required claim is not proved; weftline prove says why", style="bold red")
         if reported.rendered.has_earlier:
             console.print(f"         {reported.rendered.folder} still holds the files of an earlier, proved design")
+    if (bundle := reported.certified) is not None:
+        why = f"none: not proved: {', '.join(bundle.unproved)}"
+        console.print(
+            f"bundle   {why if bundle.unproved else f'{bundle.files} files of certificates in {bundle.folder}'}"
+        )
     console.print(f"report   {reported.report}")
 
 

@@ -18,14 +18,16 @@ def view_report(report: ProofReport) -> dict[str, object]:
 
 def view_certified(certified: Certified) -> dict[str, object]:
     """Show every proof, and where the certificates stand; no files where a claim stands in the way."""
+    return {**view_report(certified.report), "certificates": view_bundle(certified)}
+
+
+def view_bundle(certified: Certified) -> dict[str, object]:
+    """Show where the certificates stand."""
     return {
-        **view_report(certified.report),
-        "certificates": {
-            "folder": str(certified.folder),
-            "files": certified.files,
-            "bytes": certified.size,
-            "unproved": list(certified.unproved),
-        },
+        "folder": str(certified.folder),
+        "files": certified.files,
+        "bytes": certified.size,
+        "unproved": list(certified.unproved),
     }
 
 

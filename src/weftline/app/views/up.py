@@ -6,7 +6,7 @@ from weftline.app.up import Reported
 from weftline.app.views.artifact import view_rendered
 from weftline.app.views.fabric import view_fabric, view_routes
 from weftline.app.views.load import view_simulation
-from weftline.app.views.proof import view_report
+from weftline.app.views.proof import view_bundle, view_report
 
 
 def view_up(reported: Reported) -> dict[str, object]:
@@ -23,6 +23,7 @@ def view_up(reported: Reported) -> dict[str, object]:
         "artifacts": artifacts["artifacts"],
         "artifacts_folder": artifacts["folder"],
         "report": str(reported.report),
+        **({} if reported.certified is None else {"certificates": view_bundle(reported.certified)}),
     }
 
 
