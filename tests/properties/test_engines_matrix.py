@@ -238,6 +238,6 @@ def test_coordinates_and_groups_are_asked_for() -> None:
     fabric = build("irregular")
     assert fabric.node_place is None
     assert np.all(fabric.node_group == NIL)
-    for engine, words in (("torus", "where each switch stands"), ("dragonfly", "which group each switch is in")):
+    for engine, words in (("torus", "where each switch stands"), ("dragonfly", "names no groups")):
         with pytest.raises(CapabilityError, match=words):
             compute_routes(fabric, engine, to_switches=True)

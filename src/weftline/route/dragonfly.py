@@ -12,6 +12,7 @@ from weftline.kernels.dragonfly import goes_up_first, list_group_ways, list_spin
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.lanes import Lanes, LaneSteps
 from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, rank_within
+from weftline.route.recognise import name_groups
 from weftline.route.sets import Ways, count_off, fill_picks, fill_sets, list_homes
 from weftline.route.table import Tables
 from weftline.route.updown import fill_ways
@@ -137,10 +138,10 @@ def _reach_spines(fabric: Fabric, graph: SwitchGraph, goals: Destinations, table
 
 
 def read_groups(fabric: Fabric, graph: SwitchGraph, engine: str) -> Groups:
-    """Read the groups of a fabric; refuse where it names none."""
-    named = fabric.node_group[fabric.switch_node]
-    if not len(named) or np.any(named == NIL):
-        raise refuse(engine, "the fabric does not say which group each switch is in")
+    """Read the groups of a fabric, or find them in its links; refuse where neither says it."""
+    named = name_groups(graph, fabric.node_group[fabric.switch_node], has_spines=engine == "dragonfly-plus")
+    if isinstance(named, str):
+        raise refuse(engine, named)
     pairs = np.stack((graph.component, named), axis=1)
     _, first, which = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     number = np.empty(len(first), dtype=np.int32)
