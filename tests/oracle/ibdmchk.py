@@ -16,6 +16,8 @@ LIMIT_S = float(os.environ.get("WEFTLINE_ORACLE_LIMIT_S", "300"))
 """Seconds of processor time that it may take on one fabric."""
 BUSY = 6
 """How many times as long it may take where others use the machine."""
+TELLING = re.compile(r"-E- Found |-I- Scanned:|-I- no credit loops|-E- credit loops")
+MOST_LINE, MOST_LINES = 4096, 1000
 LOST = re.compile(r"-E- Found (\d+) missing paths out of:\s*(\d+)")
 SCANNED = re.compile(r"-I- Scanned:\s*(\d+) CA to CA paths")
 
@@ -38,16 +40,23 @@ def ask(folder: Path, options: tuple[str, ...] = (), limit_s: float = LIMIT_S) -
     Its status says nothing: it may crash when it is done, and what it still held back to print would be lost.
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = ("prlimit", f"--as={MOST_BYTES}", f"--cpu={int(limit_s)}", "stdbuf", "-o0", PROGRAM, *DUMPS, *options)
-    try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=BUSY * limit_s, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None
+    bounds = ("prlimit", f"--as={MOST_BYTES}", f"--cpu={int(limit_s)}", "timeout", f"{BUSY * limit_s}s")
+    kept: list[str] = []
+    with subprocess.Popen(
+        (*bounds, "stdbuf", "-o0", PROGRAM, *DUMPS, *options), cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, errors="replace",
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        while line := process.stdout.readline(MOST_LINE):  # of a large fabric it may print more than memory holds
+            if TELLING.match(line) and len(kept) < MOST_LINES:
+                kept.append(line)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-    text = done.stdout
+    return read("".join(kept), cpu_s)
+
+
+def read(text: str, cpu_s: float) -> Said | None:
+    """Read its verdict from the lines that tell it; None where it broke off before."""
     lost = LOST.search(text)
     if lost:
         return Said(int(lost[2]), int(lost[1]), None, cpu_s, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from tests.oracle import ibdmchk
 from tests.oracle.engine_rows import BEGIN, END, Row, agrees, fill_page, name_fabric
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "opensm-engines.md"
@@ -48,3 +49,18 @@ def test_a_fabric_is_called_what_its_authors_call_it() -> None:
     assert name_fabric("ibsim/net-examples_net.1") == "ibsim net.1"
     assert name_fabric("nmorey_ibutils/ibmgtsim_tests_IS1-16.topo") == "ibmgtsim IS1-16"
     assert name_fabric("a ring of five") == "a ring of five"
+
+
+def test_what_ibdmchk_says_is_read_and_what_it_did_not_say_is_unknown() -> None:
+    scanned = "-I- Scanned:6 CA to CA paths \n"
+    good = ibdmchk.read(f"{scanned}-I- no credit loops found", 1.0)
+    assert good is not None
+    assert (good.paths, good.lost, good.has_loop) == (6, 0, False)
+    bad = ibdmchk.read(f"{scanned}-E- credit loops in routing\n", 1.0)
+    assert bad is not None
+    assert bad.has_loop is True
+    lossy = ibdmchk.read("-E- Found 2 missing paths out of:6 paths\n", 1.0)
+    assert lossy is not None
+    assert (lossy.lost, lossy.has_loop) == (2, None)
+    assert ibdmchk.read(scanned, 1.0) is None
+    assert ibdmchk.read("", 1.0) is None

@@ -63,7 +63,7 @@ OTHERS = (
 )  # fmt: skip
 ALL = tuple(dict.fromkeys((*FEW, *OTHERS)))
 HUGE = (DIRECTOR, TEN_THOUSAND)
-"""Taken last, with more time for each program; the ten thousand on one lane alone: they are 100 M paths to ask for."""
+"""Taken last, with more time for each program; the ten thousand on one lane alone: they have 100 M paths to ask for."""
 HUGE_LIMIT_S = float(os.environ.get("WEFTLINE_ORACLE_HUGE_S", "3600"))
 CHECK_LIMIT_S = float(os.environ.get("WEFTLINE_ORACLE_CHECK_S", "3600"))
 """Processor time of ibdmchk on a huge fabric."""
