@@ -233,3 +233,8 @@ def test_the_report_maps_what_each_link_costs_once_that_was_rehearsed(tmp_path: 
     page = report.read_text(encoding="utf-8")
     assert 'id="failures"' in page
     assert "67 states: every single link and every single switch" in page
+    failures = page[page.index('id="failures"') :]
+    assert '<i class="load-0"></i>nothing' in failures
+    assert '<i class="load-unknown"></i>not known' in failures
+    assert "<h3>Worst states</h3>" in failures
+    assert "<code>spine-01</code>" in failures

@@ -57,8 +57,11 @@ def measure_losses(scene: Scene, jobs: tuple[JobBase, ...], outcomes: Outcomes) 
 
 
 def spread_losses(scene: Scene, faults: Faults, outcomes: Outcomes, jobs: tuple[JobBase, ...]) -> F64:
-    """Put the largest loss of a job to both ports of each single link; 0 at ports that no such state names."""
-    worst = np.nan_to_num(measure_losses(scene, jobs, outcomes), nan=1.0).max(axis=1, initial=0.0)
+    """Put the largest loss of a job to both ports of each single link.
+
+    Infinite where it is not known, and 0 at ports that no such state names.
+    """
+    worst = np.nan_to_num(measure_losses(scene, jobs, outcomes), nan=np.inf).max(axis=1, initial=0.0)
     loss = np.zeros(scene.fabric.port_count)
     for at in np.flatnonzero(np.diff(faults.ptr) == 2).tolist():
         loss[faults.ports_of(at)] = worst[at]

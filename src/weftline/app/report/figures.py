@@ -128,8 +128,8 @@ def _gather_map(fabric: Fabric, port_load: F64, tiers: np.ndarray, source: int, 
     )
 
 
-def draw_heat_map(heat: HeatMap) -> str:
-    """Draw one map; each cell names its link and load, cells of one colour in a row are drawn together if dense."""
+def draw_heat_map(heat: HeatMap, what: str = "Load") -> str:
+    """Draw one map; each cell names its link and its load, or what else is shown; what is not known is hollow."""
     rows, columns = heat.load.shape
     cell = max(7, min(22, 560 // max(columns, 1)))
     left, top = 74, 62
@@ -140,16 +140,18 @@ def draw_heat_map(heat: HeatMap) -> str:
             share = float(heat.load[row, column])
             if np.isnan(share):
                 continue
-            words = f"{heat.rows[row]} → {heat.columns[column]}: {share:.1%}"
+            is_known = bool(np.isfinite(share))
+            words = f"{heat.rows[row]} → {heat.columns[column]}: {f'{share:.1%}' if is_known else 'not known'}"
+            step = f"load-{load_bucket(share)}" if is_known else "load-unknown"
             parts.append(
-                f'<rect class="load-{load_bucket(share)}" x="{left + column * cell}" y="{top + row * cell}" '
+                f'<rect class="{step}" x="{left + column * cell}" y="{top + row * cell}" '
                 f'width="{cell - 1}" height="{cell - 1}"><title>{escape(words)}</title></rect>'
             )
-    step = max(1, -(-14 // cell))
-    for row in range(0, rows, step):
+    apart = max(1, -(-14 // cell))
+    for row in range(0, rows, apart):
         y = top + row * cell + cell / 2 + 3
         parts.append(f'<text class="axis end" x="{left - 6}" y="{y:.1f}">{escape(heat.rows[row])}</text>')
-    for column in range(0, columns, step):
+    for column in range(0, columns, apart):
         x = left + column * cell + cell / 2 + 3
         parts.append(
             f'<text class="axis" x="{x:.1f}" y="{top - 6}" transform="rotate(-60 {x:.1f} {top - 6})">'
@@ -157,5 +159,5 @@ def draw_heat_map(heat: HeatMap) -> str:
         )
     return (
         f'<svg class="heat" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="Load {escape(heat.title)}">{"".join(parts)}</svg>'
+        f'aria-label="{what} {escape(heat.title)}">{"".join(parts)}</svg>'
     )

@@ -201,8 +201,28 @@ def _show_failures(fabric: Fabric, told: Rehearsal, loss: F64) -> dict[str, obje
             }
             for kind in told.kinds
         ],
-        "maps": [_show_map(heat) for heat in _heat_maps(fabric, loss)[::2]],
+        "maps": [_show_map(heat, "Loss") for heat in _heat_maps(fabric, loss)[::2]],
+        "legend": Markup(_loss_legend()),  # noqa: S704
+        "worst": [
+            {
+                "fault": state.fault,
+                "kind": state.kind,
+                "loss": "unknown" if None in dict(state.job_loss).values() else f"{state.most_lost:.1%}",
+                "leave": f"{state.leaving:,}",
+                "cut": f"{state.lost_endpoints:,}",
+                "link": next((link for _, link in state.worst_link), "") if state.most_lost else "",
+                "breaks": "; ".join(state.breaks),
+            }
+            for state in told.worst
+        ],
     }
+
+
+def _loss_legend() -> str:
+    """Explain the colours of losses; nothing lost looks like nothing, and what is not known like neither."""
+    steps = ["nothing", *(f"to {round(100 * step / (BUCKETS - 2))} %" for step in range(1, BUCKETS - 1))]
+    items = "".join(f'<span><i class="load-{i}"></i>{text}</span>' for i, text in enumerate(steps))
+    return f'<div class="legend">{items}<span><i class="load-unknown"></i>not known</span></div>'
 
 
 def _draw(fabric: Fabric, load: F64) -> tuple[str, bool]:
@@ -233,9 +253,9 @@ def _worst_shift(proved: Proved) -> tuple[F64 | None, str]:
     return None, ""
 
 
-def _show_map(heat: HeatMap) -> dict[str, object]:
+def _show_map(heat: HeatMap, what: str = "Load") -> dict[str, object]:
     note = "" if heat.block == (1, 1) else f"worst of blocks of {heat.block[0]} by {heat.block[1]} switches"
-    return {"title": heat.title, "note": note, "svg": Markup(draw_heat_map(heat))}  # noqa: S704
+    return {"title": heat.title, "note": note, "svg": Markup(draw_heat_map(heat, what))}  # noqa: S704
 
 
 def _legend() -> str:
