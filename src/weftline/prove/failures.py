@@ -25,6 +25,10 @@ from weftline.model.proof import Certificate, Proof, Verdict, Witness
 CLAIM = "deadlock-in-failures"
 MAX_EDGES = 200_000_000
 MAX_CYCLE_STEPS = 50_000_000
+ADVICE = (
+    "give switches of one tier that join the same others one number (RFC 7938, 5.2.1); where there are no tiers, as in "
+    "a torus or dragonfly, numbers alone do not help, and routes need a policy that lets none go down and up again"
+)
 OTHER_PROTOCOLS = ("router ospf", "router isis", "router rip", "router eigrp")
 
 
@@ -201,5 +205,5 @@ def _tell_cycle(graph: RoutingGraph, devices: Mapping[str, ObservedDevice], ptr:
             }
         )
     names = " -> ".join(str(step["channel"]) for step in steps)
-    summary = f"after failures packets can wait in a circle: {names}"
+    summary = f"after failures packets can wait in a circle: {names}; {ADVICE}"
     return Witness("cycle", summary, {"cycle": steps, "is_shortest": is_shortest})

@@ -158,3 +158,34 @@ def test_all_ways_that_can_ever_be_taken_are_among_the_dependencies(data: st.Dat
         assert nx.is_directed_acyclic_graph(nx.DiGraph(list(real)))
     assert (proof.verdict is Verdict.PROVED) == nx.is_directed_acyclic_graph(nx.DiGraph(list(ours)))
     assert NIL not in plain
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        [(f"r{at}", f"r{(at + 1) % 6}") for at in range(6)],
+        [(f"t{a}{b}", f"t{x}{y}") for a in range(3) for b in range(3) for x, y in (((a + 1) % 3, b), (a, (b + 1) % 3))],
+        [(f"g{g}{a}", f"g{g}{b}") for g in range(3) for a, b in itertools.combinations(range(3), 2)]
+        + [("g00", "g10"), ("g11", "g20"), ("g21", "g01")],
+    ],
+    ids=["ring", "torus", "dragonfly"],
+)
+def test_the_circle_of_a_direct_topology_replays_and_says_what_to_do(links: list[tuple[str, str]]) -> None:
+    """Each step of the circle is walked: a destination exists to which both hops lead by paths that numbers allow."""
+    names = sorted({name for link in links for name in link})
+    numbers = {name: 100 + at for at, name in enumerate(names)}
+    proof = prove_failures(make_graph(links, names), make_devices(numbers), required=True)
+    assert proof.verdict is Verdict.REFUTED
+    assert proof.witness is not None
+    assert "one number" in proof.witness.summary
+    channels = [tuple(step["channel"].split("~")) for step in proof.witness.detail["cycle"]]
+    whole: Any = nx.Graph(links)
+    for (holder, middle), (again, beyond) in zip(channels, channels[1:] + channels[:1], strict=True):
+        assert middle == again
+        assert whole.has_edge(holder, middle)
+        assert whole.has_edge(middle, beyond)
+        without_holder, without_middle = whole.copy(), whole.copy()
+        without_holder.remove_node(holder)
+        without_middle.remove_node(middle)
+        there: set[str] = nx.node_connected_component(without_holder, middle)
+        assert there & set(nx.node_connected_component(without_middle, beyond))

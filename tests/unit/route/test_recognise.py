@@ -10,6 +10,7 @@ import pytest
 
 from tests.properties.engine_world import TOPOLOGIES, build
 from tests.tables import cut
+from tests.unit.adopt.dumps import rediscover
 from tests.unit.route.walks import named_tables, reorder_nodes, switch_links
 from weftline.errors import CapabilityError
 from weftline.kernels.column import NIL
@@ -68,6 +69,17 @@ def test_engines_route_what_names_no_groups_as_if_it_did(name: str, engine: str)
         assert named_tables(bare, routes) == named_tables(fabric, compute_routes(fabric, one, to_switches=True))
         proofs = prove(bare, routes, ProofRules(max_hops=64)).proofs[:2]
         assert all(proof.verdict is Verdict.PROVED for proof in proofs)
+
+
+@pytest.mark.parametrize(("name", "engine"), NAMED)
+def test_a_dump_of_a_dragonfly_is_adopted_and_routed_by_its_engine(name: str, engine: str) -> None:
+    fabric = build(name)
+    order = list(range(fabric.node_count))
+    random.Random(name).shuffle(order)
+    adopted = rediscover(reorder_nodes(fabric, order)).fabric
+    assert np.all(adopted.node_group == NIL)
+    routes = compute_routes(adopted, engine, to_switches=True)
+    assert all(proof.verdict is Verdict.PROVED for proof in prove(adopted, routes, ProofRules(max_hops=64)).proofs[:2])
 
 
 def route(fabric: Fabric, engine: str) -> Routes | str:
