@@ -141,6 +141,21 @@ def test_a_broken_file_of_faults(tmp_path: Path, content: bytes, where: str, wor
     assert "[artifact.faults-file]" in ran.err or not where
 
 
+def test_a_million_wrong_lines_are_told_by_the_first(tmp_path: Path) -> None:
+    faults = tmp_path / "faults.txt"
+    faults.write_text("".join(f"leaf-9{at}/1\n" for at in range(1_000_000)), encoding="utf-8")
+    ran = run("rehearse", write_small(tmp_path, "infiniband"), "--faults", faults)
+    assert ran.status == 1
+    assert "problems" in ran.err
+    assert (
+        "the lines after this one were not read"
+        in run("rehearse", tmp_path / "infiniband.yaml", "--faults", faults, "--json").out
+    )
+    faults.write_text("leaf-001/17\n" * 1_000_001, encoding="utf-8")
+    ran = run("rehearse", tmp_path / "infiniband.yaml", "--faults", faults)
+    assert (ran.status, "at most 1,000,000 are read" in ran.err) == (1, True)
+
+
 def test_words_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     place = write_small(tmp_path, "infiniband")
     for word in ("nowhere", "pairs:", "pairs:x", "pairs:0", "groups", "pairs"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from weftline.app.files import write_bytes
 from weftline.kernels.column import Array
-from weftline.model.rehearsal import Outcomes
+from weftline.model.rehearsal import Outcomes, Way
 
 MAX_BYTES = 2**30
 COLUMNS = (
@@ -49,7 +49,10 @@ def _fits(outcomes: Outcomes, states: int, jobs: int) -> bool:
         return False
     if outcomes.worst.shape != (states, jobs) or outcomes.port.shape != (states, jobs):
         return False
-    return outcomes.leave_ptr.shape == (states + 1,) and int(outcomes.leave_ptr[-1]) == len(outcomes.leave_rank)
+    ptr = outcomes.leave_ptr
+    if ptr.shape != (states + 1,) or int(ptr[0]) or bool((np.diff(ptr) < 0).any()):
+        return False
+    return int(ptr[-1]) == len(outcomes.leave_rank) and bool(np.isin(outcomes.way, tuple(Way)).all())
 
 
 def write_state(path: Path, key: str, outcomes: Outcomes) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_LINES = 1_000_000
 MAX_PAIRS = 10_000_000
+MOST_PROBLEMS = 50
+"""Of a file of faults; with each the nearest names are looked for, which takes time."""
 JOINT = " + "
 """Between the names of what fails together."""
 
@@ -121,6 +123,7 @@ def read_lines(fabric: Fabric, text: str, file: str) -> Faults | tuple[Problem, 
     A ``#`` begins a comment. Problems carry line and column.
     """
     index = Index(fabric)
+    known: dict[str, I32 | None] = {}
     parts: list[tuple[str, str, I32]] = []
     problems: list[Problem] = []
     lines = text.splitlines()
@@ -131,7 +134,9 @@ def read_lines(fabric: Fabric, text: str, file: str) -> Faults | tuple[Problem, 
         words = _list_words(line)
         ports: list[I32] = []
         for column, word in words:
-            found = index.find(word)
+            if word not in known:
+                known[word] = index.find(word)
+            found = known[word]
             if found is None:
                 message = f"nothing is called {word[:80]!r}"
                 problems.append(
@@ -139,6 +144,10 @@ def read_lines(fabric: Fabric, text: str, file: str) -> Faults | tuple[Problem, 
                 )
             else:
                 ports.append(found)
+        if len(problems) >= MOST_PROBLEMS:
+            message = f"{len(problems)} names are wrong; the lines after this one were not read"
+            problems.append(Problem("artifact.faults-file", message, "mend these first", Place(file, number, 1)))
+            break
         if ports and len(ports) == len(words):
             name = JOINT.join(word for _, word in words)
             parts.append((name, "line", np.unique(np.concatenate(ports)).astype(np.int32)))
