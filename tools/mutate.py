@@ -29,7 +29,8 @@ ISOLATE = ("tests/unit/prove/test_isolate.py", "tests/unit/technologies/test_aud
 ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_faulty_tables.py")
 LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
 REPAIR = ("tests/properties/test_repair.py",)
-ORDER = ("tests/properties/test_order.py", "tests/properties/test_order_steps.py")
+ORDER = ("tests/properties/test_order_witness.py", "tests/oracle/test_orders.py", "tests/properties/test_order.py",
+         "tests/properties/test_order_steps.py")  # fmt: skip
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
          "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
          "tests/cli/test_audit.py")  # fmt: skip
@@ -95,7 +96,10 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "enact/order.py": REPAIR,
     "enact/search.py": ORDER,
     "enact/staging.py": ORDER,
+    "enact/stepping.py": ORDER,
+    "enact/turning.py": ORDER,
     "enact/units.py": ORDER,
+    "enact/waits.py": ORDER,
     "adopt/adaptive.py": ADOPT,
     "adopt/entries.py": ADOPT,
     "adopt/tables.py": ADOPT,

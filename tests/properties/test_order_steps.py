@@ -22,7 +22,7 @@ from tests.mixtures import (
     list_pieces,
     mix_maps,
 )
-from tests.tables import minimal_routes, random_world
+from tests.tables import minimal_routes, ports_of, random_world
 from weftline.compile.direct import build_dragonfly
 from weftline.enact import Ordering, order_change
 from weftline.model.fabric import Fabric
@@ -160,7 +160,16 @@ def test_a_dragonfly_changes_its_engine(engines: tuple[str, str], words: list[st
     kinds = [kind.removesuffix(" at") for kind, _ in itertools.groupby(said)]
     assert kinds == words
     hold(fabric, ordering)
-    assert all(one.writes > 0 for one in ordering.stages if "maps" in one.words)
+    pairs = sum(count_pairs(ordering.old, ordering.new, list(ports_of(fabric, row))) for row in range(10))
+    assert [one.writes for one in ordering.stages if one.words.startswith("maps")] == [pairs]
+
+
+def count_pairs(old: Routes, new: Routes, ports: list[int]) -> int:
+    """Count pairs of ports of a switch between which some class has another lane, or is named by one map alone."""
+    return sum(
+        any(find_lane(old, (one, a, b)) != find_lane(new, (one, a, b)) for one in range(4))
+        for a, b in itertools.product(ports, repeat=2)
+    )
 
 
 def test_a_class_that_a_map_does_not_name_is_lost_and_the_witness_says_whose() -> None:

@@ -64,7 +64,7 @@ def search(yard: Yard, budget: int, start: Start | None = None, *, may_drain: bo
     if bad and not may_drain:
         return None
     bad = [*start.drained, *bad]
-    run = find_whole(graph, yard, start, bad)
+    run = find_whole(graph, yard, start, bad, share=0.5 if may_drain else 0.75)
     if not run.stuck:
         return Found(run.stages, bad, is_complete=True)
     if not may_drain:
@@ -77,10 +77,14 @@ def search(yard: Yard, budget: int, start: Start | None = None, *, may_drain: bo
     return _shrink(graph, yard, order, run, Start(start.state, bad, budget))
 
 
-def find_whole(graph: Graph, yard: Yard, start: Start, bad: list[int]) -> Run:
-    """Look for stages of all units but those that are drained; what it comes to is told by who is stuck."""
+def find_whole(graph: Graph, yard: Yard, start: Start, bad: list[int], share: float = 0.5) -> Run:
+    """Look for stages of all units but those that are drained; what it comes to is told by who is stuck.
+
+    Whole attempts may take a share of the budget, and going back a quarter of it.
+    """
     spent = yard.steps[0]
-    part = Start(start.state, bad, spent + (start.budget - spent) // 2)
+    part, more = (spent + int((start.budget - spent) * one) for one in (share, share + 0.25))
+    part = Start(start.state, bad, part)
     order = list(range(len(yard.units)))
     run = Run(list(start.state), stuck=[index for index in order if index not in set(bad)])
     try:
@@ -95,7 +99,7 @@ def find_whole(graph: Graph, yard: Yard, start: Start, bad: list[int]) -> Run:
     except OutOfStepsError:
         return run
     try:
-        flips = _go_back(graph.copy(), yard, order, Start(start.state, bad, spent + (start.budget - spent) * 3 // 4))
+        flips = _go_back(graph.copy(), yard, order, Start(start.state, bad, more))
         if flips is not None:
             return _merge(graph.copy(), yard, flips, Start(start.state, bad, start.budget))
     except OutOfStepsError:

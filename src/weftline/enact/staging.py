@@ -77,7 +77,7 @@ def order_change(
     """
     ground = Ground(fabric, unite_tables(old, new))
     first, last = ground.united.old, ground.united.new
-    size = _Size(first, last, pieces or Pieces())
+    size = _Size(fabric, pieces or Pieces())
     itself = prove_stage(ground, last, last)
     if itself.verdict is not Verdict.PROVED:
         said = itself.statement if itself.witness is None else itself.witness.summary
@@ -106,14 +106,13 @@ def _search(ground: Ground, budget: int) -> tuple[Yard, Way] | None:
 class _Size:
     """How much of the tables a stage changes."""
 
-    old: Routes
-    new: Routes
+    fabric: Fabric
     pieces: Pieces
 
     def measure(self, before: Routes, after: Routes) -> tuple[int, int]:
         """Count entries that change, and the pieces that devices take them in."""
         row, goal = np.nonzero(before.group != after.group)
-        maps = count_maps(before, after)
+        maps = count_maps(self.fabric, before, after)
         address = goal.astype(np.int64)
         if self.pieces.address_of is not None:
             address = self.pieces.address_of(before)[goal]
@@ -121,7 +120,7 @@ class _Size:
         return len(row), len(np.unique(row * (int(piece.max(initial=0)) + 1) + piece)) + maps
 
 
-def count_maps(before: Routes, after: Routes) -> int:
+def count_maps(fabric: Fabric, before: Routes, after: Routes) -> int:
     """Count the pairs of ports of a switch whose map from class to lane changes; each is written by itself.
 
     IBTA vol 1, 14.2.5.8: SLtoVLMappingTable, one for each port in and port out.
@@ -129,8 +128,12 @@ def count_maps(before: Routes, after: Routes) -> int:
     old, new = before.steps, after.steps
     if old is None or new is None or np.array_equal(old.lane, new.lane):
         return 0
-    differs = (old.lane != new.lane).any(axis=0)
-    return int(differs.sum())
+    row = fabric.switch_row[fabric.port_node]
+    own = (row >= 0) & (fabric.port_peer >= 0)
+    ports = np.zeros((len(fabric.switch_node), old.lane.shape[-1]), dtype=np.int64)
+    np.add.at(ports, (row[own], old.port_class[own]), 1)
+    differs = (old.lane != new.lane).any(axis=0).astype(np.int64)
+    return int(((ports @ differs) * ports).sum())
 
 
 def _conclude(yard: Yard, way: Way, direct: Proof, size: _Size) -> Ordering:
@@ -216,7 +219,7 @@ def _say(before: Routes, after: Routes) -> str:
     said: list[str] = []
     if goals:
         said.append(f"{goals:,} destination{'s' * (goals != 1)} at {rows:,} switch{'es' * (rows != 1)}")
-    if count_maps(before, after):
+    if before.steps is not None and after.steps is not None and not np.array_equal(before.steps.lane, after.steps.lane):
         said.append("maps from service level to lane")
     return " and ".join(said) or "move destinations to other lanes"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from weftline.enact.search import Found, Start, count_goals, find_whole, search
@@ -13,9 +13,6 @@ from weftline.model.routes import Routes
 from weftline.prove.stage import Ground
 from weftline.prove.steps import mark_classes
 from weftline.prove.unite import lane_column
-
-WAYS = 6
-"""Searches that share the budget."""
 
 Turn = tuple[tuple[Routes, Routes], tuple[Routes, ...] | None]
 """Between which maps something turns, and by which records paths were asked for."""
@@ -55,23 +52,29 @@ def search_turns(ground: Ground, budget: int) -> tuple[Yard, Way] | None:
     too; else each destination moves by itself. Columns of entries go before, after, or before as far as they can.
     Whichever way needs least to be drained, and then fewest stages, is taken.
     """
-    share, steps = max(budget // WAYS, 1), [0]
-    for way in _list_ways(ground, share, steps, may_drain=False):
+    steps = [0]
+
+    def limit() -> int:
+        return steps[0] + max((budget - steps[0]) // 2, 1)
+
+    for way in _list_ways(ground, limit, steps, may_drain=False):
         return way
     best: tuple[tuple[int, int], Yard, Way] | None = None
-    for yard, way in _list_ways(ground, share, steps, may_drain=True):
+    for yard, way in _list_ways(ground, limit, steps, may_drain=True):
         rank = (count_goals(yard, way.found.drained), len(way.found.stages))
         if best is None or rank < best[0]:
             best = (rank, yard, way)
     return None if best is None else (best[1], best[2])
 
 
-def _list_ways(ground: Ground, share: int, steps: list[int], *, may_drain: bool) -> Iterator[tuple[Yard, Way]]:
+def _list_ways(
+    ground: Ground, limit: Callable[[], int], steps: list[int], *, may_drain: bool
+) -> Iterator[tuple[Yard, Way]]:
     old, new = ground.united.old, ground.united.new
     before, turning, after = (old, old), (old, new), (new, new)
     if not ground.united.maps_differ:
         yard = _lay(ground, before, None, steps)
-        found = None if yard is None else search(yard, yard.steps[0] + share, may_drain=may_drain)
+        found = None if yard is None else search(yard, limit(), may_drain=may_drain)
         if yard is not None and found is not None:
             yield yard, Way(found)
     ends: list[Turn] = [(before, (old,)), (after, (new,))]
@@ -89,7 +92,7 @@ def _list_ways(ground: Ground, share: int, steps: list[int], *, may_drain: bool)
             next((at for at, (_, records) in enumerate(plan) if records == (old, new)), None),
         )
         if len(known) == len(yards):
-            for found, place in _turn_somewhere(known, share, may_drain=may_drain):
+            for found, place in _turn_somewhere(known, limit, may_drain=may_drain):
                 maps, records = (None if turn is None else place + turn for turn in turns)
                 yield known[0], Way(found, maps, records)
 
@@ -104,23 +107,23 @@ def _lay(
     return None if stepping is None else replace(lay_out(ground, stepping, records), steps=steps)
 
 
-def _turn_somewhere(yards: list[Yard], share: int, *, may_drain: bool) -> Iterator[tuple[Found, int]]:
-    """Turn before all columns, after them, or where they are stuck; each gets a share of the budget."""
+def _turn_somewhere(yards: list[Yard], limit: Callable[[], int], *, may_drain: bool) -> Iterator[tuple[Found, int]]:
+    """Turn before all columns, after them, or where they are stuck; each gets half of what is left of the budget."""
     first = yards[0]
     nothing = [0] * len(first.units)
-    yield from _turn(nothing, [], Found([], [], is_complete=True), yards, share, may_drain=may_drain)
-    found = search(first, first.steps[0] + share, may_drain=may_drain)
+    yield from _turn(nothing, [], Found([], [], is_complete=True), yards, limit, may_drain=may_drain)
+    found = search(first, limit(), may_drain=may_drain)
     if found is not None and found.stages:
-        yield from _turn(found.stages[-1], found.drained, found, yards, share, may_drain=may_drain)
+        yield from _turn(found.stages[-1], found.drained, found, yards, limit, may_drain=may_drain)
     begun = begin(first, nothing, [])
     if found is None and begun is not None and (may_drain or not begun[1]):
-        run = find_whole(begun[0], first, Start(nothing, begun[1], first.steps[0] + share), begun[1])
+        run = find_whole(begun[0], first, Start(nothing, begun[1], limit()), begun[1])
         half = Found(run.stages, begun[1], is_complete=True)
-        yield from _turn(run.state, begun[1], half, yards, share, may_drain=may_drain)
+        yield from _turn(run.state, begun[1], half, yards, limit, may_drain=may_drain)
 
 
 def _turn(
-    state: list[int], drained: list[int], before: Found, yards: list[Yard], share: int, *, may_drain: bool
+    state: list[int], drained: list[int], before: Found, yards: list[Yard], limit: Callable[[], int], *, may_drain: bool
 ) -> Iterator[tuple[Found, int]]:
     """Let everything turn where columns are so far, and the rest of them follow; with the stage of the first turn."""
     last, off = yards[-1], list(drained)
@@ -129,7 +132,7 @@ def _turn(
         if begun is None or (begun[1] and not may_drain):
             return
         off += begun[1]
-    budget = last.steps[0] + share
+    budget = limit()
     found = search(last, budget, Start(list(state), off, budget), may_drain=may_drain)
     if found is None:
         return
