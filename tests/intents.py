@@ -369,6 +369,7 @@ def _switch_ports(
         length_m=draw(maybe(st.integers(1, 999_999))),
         address=f"{draw(hosts_of_ipv4)}/31" if routed == "address" else None,
         neighbour_number=draw(st.integers(1, 2**32 - 1)) if routed == "neighbour" else None,
+        told_units=draw(maybe(st.integers(1, 25_600))) if routed == "neighbour" else None,
         pause_priorities=paused or None,
         watched_priorities=paused or (0,),
         lanes=draw(maybe(st.lists(st.integers(0, 4096), min_size=1, max_size=8).map(tuple))),

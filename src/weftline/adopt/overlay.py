@@ -74,8 +74,8 @@ def lay_over(overlay: Overlay, routes: Routes) -> Routes:
     groups: list[I64] = [np.arange(routes.group_ptr[one], routes.group_ptr[one + 1], dtype=np.int64) for one in rows]
     order: I64 = np.concatenate(groups) if groups else np.zeros(0, dtype=np.int64)
     lengths = np.diff(routes.member_ptr)[order]
-    members = [routes.member_port[routes.member_ptr[one] : routes.member_ptr[one + 1]] for one in order.tolist()]
-    ports: I32 = np.concatenate(members) if members else np.zeros(0, dtype=np.int32)
+    inside = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    members = np.repeat(routes.member_ptr[order], lengths) + inside
     return replace(
         routes,
         fabric_digest=wide.digest,
@@ -85,7 +85,8 @@ def lay_over(overlay: Overlay, routes: Routes) -> Routes:
         group=table,
         group_ptr=np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
         member_ptr=np.concatenate(([0], np.cumsum(lengths))).astype(np.int32),
-        member_port=overlay.port[ports].astype(np.int32),
+        member_port=overlay.port[routes.member_port[members]].astype(np.int32),
+        member_weight=None if routes.member_weight is None else routes.member_weight[members],
         lanes=None if routes.lanes is None else _lay_lanes(overlay, routes.lanes, kept, row),
     )
 

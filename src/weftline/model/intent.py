@@ -93,6 +93,8 @@ class PortIntent:
     """Network address with its prefix length, where the port has one of its own."""
     neighbour_number: int | None = None
     """Number of the routing device at the other end, where routes are exchanged."""
+    told_units: int | None = None
+    """Units of rate that its own networks are told with over this port; others weigh equal paths by what they hear."""
     pause_priorities: tuple[int, ...] | None = None
     """Priorities that pause instead of losing; None where the device has no such setting."""
     watched_priorities: tuple[int, ...] | None = None

@@ -117,6 +117,7 @@ class RoutingSection(Section):
         "fat-tree",
         "updown",
         "ecmp",
+        "weighted-ecmp",
         "layered",
         "dragonfly",
         "dragonfly-adaptive",

@@ -134,7 +134,7 @@ def load_many(fabric: Fabric, tables: Tables, distance: U8, crowd: Crowd, shifts
         return load_shifts(
             shifts[first:last], crowd.component_ptr, crowd.port, crowd.target, crowd.rate, crowd.port_rate,
             int(told.is_single), told.port_row, told.target_port, told.target_row, told.group, told.group_ptr,
-            told.member_ptr, told.member_port, told.next_row, fabric.port_peer, told.same_as, told.is_direct, distance,
+            told.share_ptr, told.share_port, told.share_row, fabric.port_peer, told.same_as, told.is_direct, distance,
         )  # fmt: skip
 
     worst, where, lost, steps = zip(*run_parts(split_range(len(shifts), LEAST_SHIFTS) or [(0, 0)], load), strict=True)
@@ -152,7 +152,7 @@ def load_pairs(fabric: Fabric, tables: Tables, distance: U8, flows: tuple[I32, I
     else:
         lost, _ = add_split(
             *flows, tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr,
-            tables.member_ptr, tables.member_port, tables.next_row, fabric.port_peer, tables.same_as,
+            tables.share_ptr, tables.share_port, tables.share_row, fabric.port_peer, tables.same_as,
             tables.is_direct, distance, load,
         )  # fmt: skip
     return load, lost
@@ -311,7 +311,8 @@ def state(tables: Tables, crowd: Crowd, rules: ProofRules, judged: int, why: str
         text += " and the declared job, each endpoint's rate split evenly over its partners"
     text += f", no directed link carries more than {rules.balance_threshold:g} times its rate"
     if not tables.is_single:
-        text += "; over port sets the load is the equal-split share, which hashing single flows can exceed"
+        split = "split by weight" if len(tables.share_port) > len(tables.member_port) else "equal-split share"
+        text += f"; over port sets the load is the {split}, which hashing single flows can exceed"
     if not crowd.is_rated:
         text += "; rates are not known, so flows are counted"
     if why == BY_WINDOWS:

@@ -167,8 +167,8 @@ def _load(ground: Ground, flows: Flows, load: F64) -> tuple[int, F64]:
     count = np.empty(len(source), dtype=np.int32)
     share = np.empty(len(source))
     lost = lead_flows(
-        source, target, tables.port_row, tables.target_port, tables.group, tables.group_ptr, tables.member_ptr,
-        tables.member_port, tables.next_row, tables.next_port, fabric.port_peer, ground.seed, path, count,
+        source, target, tables.port_row, tables.target_port, tables.group, tables.group_ptr, tables.share_ptr,
+        tables.share_port, tables.share_row, tables.share_next, fabric.port_peer, ground.seed, path, count,
     )  # fmt: skip
     share_links(path, count, rate, ground.crowd.port_rate, load, share)
     is_lost = (count == 1) & (tables.port_row[source] != NIL)

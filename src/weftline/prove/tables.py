@@ -15,6 +15,8 @@ from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.lanes import MAX_CLASSES, MAX_LANES, Lanes, LaneSteps
 from weftline.model.routes import GroupTable, Routes, local_delivery, no_route
 
+MOST_PARTS = 1_024
+"""Of what a group carries, as the weight of one member; switches hold a member that often."""
 MOST_KINDS = 64
 """Classes of ports; more would only make walks longer."""
 
@@ -54,6 +56,12 @@ class Tables:
     twin: I32
     """Per row earlier ones some of whose entries mean the same, and which; see ``find_twins``."""
     agrees: U64
+    share_ptr: I32
+    """The groups with each member as often as its weight says, for whoever splits what they carry."""
+    share_port: I32
+    share_row: I32
+    share_next: I32
+    """As ``member_port``, ``next_row`` and ``next_port``, per share."""
 
     @property
     def columns(self) -> I32:
@@ -77,6 +85,7 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
     same_as, is_direct = share_columns(
         routes.group, routes.group_ptr, routes.member_ptr, linked[0], linked[1], kind, routes.destination_port, row
     )
+    share_ptr, share = routes.shares
     twin, agrees = find_twins(
         routes.group_ptr, routes.member_ptr, linked[0], local_delivery(routes.group), no_route(routes.group) + 1
     )
@@ -111,6 +120,10 @@ def read_tables(fabric: Fabric, routes: Routes) -> Tables:
         port_row=port_row,
         twin=twin,
         agrees=agrees,
+        share_ptr=share_ptr,
+        share_port=routes.member_port[share],
+        share_row=linked[0][share],
+        share_next=linked[1][share],
     )
 
 
@@ -181,11 +194,21 @@ def _misfit(fabric: Fabric, routes: Routes) -> str:
         return "the members do not fit the groups"
     if np.any(np.diff(routes.group_ptr) > local_delivery(routes.group)):
         return "a switch has more groups than an entry can name"
-    return "" if routes.lanes is None else _misfit_lanes(fabric, routes.lanes, len(routes.destination_node))
+    return _misfit_weights(routes) or _misfit_lanes(fabric, routes.lanes, len(routes.destination_node))
 
 
-def _misfit_lanes(fabric: Fabric, lanes: Lanes, destinations: int) -> str:
+def _misfit_weights(routes: Routes) -> str:
+    """Say why the weights of members cannot be told as shares; empty where they can."""
+    weight = routes.member_weight
+    if weight is None or (weight.shape == routes.member_port.shape and np.all((weight >= 1) & (weight <= MOST_PARTS))):
+        return ""
+    return f"the weights of members are no numbers from 1 to {MOST_PARTS:,}, one per member"
+
+
+def _misfit_lanes(fabric: Fabric, lanes: Lanes | None, destinations: int) -> str:
     """Say why the lanes cannot be judged; a destination in a lane that is not there would be judged in none."""
+    if lanes is None:
+        return ""
     if not 1 <= lanes.count <= MAX_LANES:
         return f"there are 1 to {MAX_LANES} lanes, not {lanes.count}"
     if lanes.of_destination.shape != (destinations,):

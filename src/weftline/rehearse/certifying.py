@@ -14,6 +14,7 @@ from weftline.route.graph import Destinations, SwitchGraph, count_to_ptr, read_d
 from weftline.route.names import find_roots
 from weftline.route.order import Order, order_switches
 
+WEIGHTED = "weighted-ecmp"
 MOST_HOPS = 200
 """Hops are single bytes in the kernels; longer ways are judged from scratch."""
 
@@ -25,6 +26,8 @@ def find_ways(plan: Plan) -> Ways | None:
     """
     fabric, routes = plan.fabric, plan.routes
     if routes.lanes is not None or not len(fabric.switch_node):
+        return None
+    if routes.engine == WEIGHTED:  # a lost link changes weights far from it
         return None
     graph = read_graph(fabric)
     if plan.standing is not None:

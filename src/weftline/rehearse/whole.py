@@ -115,7 +115,7 @@ def judge_tables(plan: Plan, cut: Fabric, made: Routes) -> Found:
 def load_jobs(fabric: Fabric, tables: Tables, distance: np.ndarray, crews: Crews) -> F64:
     """Load the steady step of every job: the rate on each port, job by job.
 
-    Where a group has several members each carries an equal share of what comes, as in the claim balance.
+    Where a group has several members each carries its share of what comes, as in the claim balance.
     """
     sends = list_sends(crews, fabric.port_peer != NIL, fabric.port_component)
     job = crews.job[sends.rank]
@@ -131,7 +131,7 @@ def load_jobs(fabric: Fabric, tables: Tables, distance: np.ndarray, crews: Crews
         else:
             add_split(
                 *flows, tables.port_row, tables.target_port, tables.target_row, tables.group, tables.group_ptr,
-                tables.member_ptr, tables.member_port, tables.next_row, fabric.port_peer, tables.same_as,
+                tables.share_ptr, tables.share_port, tables.share_row, fabric.port_peer, tables.same_as,
                 tables.is_direct, distance, load[at],
             )  # fmt: skip
     return load

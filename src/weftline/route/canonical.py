@@ -119,14 +119,18 @@ def put_back(fabric: Fabric, canon: Canon, tables: Tables, goals: tuple[Destinat
     sizes = np.diff(tables.group_ptr)[back]
     sets = _slices(tables.group_ptr, back)
     member_sizes = np.diff(tables.member_ptr)[sets]
-    members = canon.port[tables.member_port[_slices(tables.member_ptr, sets)]].astype(np.int32)
+    place = _slices(tables.member_ptr, sets)
+    members = canon.port[tables.member_port[place]].astype(np.int32)
     member_ptr = np.concatenate(([0], np.cumsum(member_sizes))).astype(np.int32)
+    ascending = _sort_members(member_ptr, members)
+    weight = tables.member_weight
     return replace(
         tables,
         group=group,
         group_ptr=np.concatenate(([0], np.cumsum(sizes))).astype(np.int32),
         member_ptr=member_ptr,
-        member_port=_sort_members(member_ptr, members),
+        member_port=members[ascending],
+        member_weight=None if weight is None else weight[place[ascending]],
         lanes=None if tables.lanes is None else _put_lanes_back(canon, tables.lanes, row, column),
     )
 
@@ -165,10 +169,10 @@ def _slices(ptr: I32, chosen: NDArray[np.int64]) -> I64:
     return first + np.arange(int(sizes.sum())) - start
 
 
-def _sort_members(ptr: I32, members: I32) -> I32:
-    """Sort the ports of every group; those of one switch keep their order, so that only a doubt is sorted."""
+def _sort_members(ptr: I32, members: I32) -> I64:
+    """Find the order that sorts the ports of every group."""
     of_group = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    return members[np.lexsort((members, of_group))]
+    return np.lexsort((members, of_group))
 
 
 def _is_canonical(fabric: Fabric) -> bool:

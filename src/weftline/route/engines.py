@@ -19,6 +19,8 @@ from weftline.route.names import find_roots, suggest
 from weftline.route.table import Tables, check_size
 from weftline.route.torus import route_torus
 from weftline.route.updown import route_ecmp, route_updown
+from weftline.route.weighted import GUARANTEE as WEIGHTED
+from weftline.route.weighted import route_weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,12 @@ _ENGINES = (
         "whichever is taken the fabric is free of deadlock on one lane.",
         takes_roots=True,
         function=lambda fabric, graph, goals, wishes: route_ecmp(fabric, graph, goals, wishes.roots),
+    ),
+    Engine(
+        "weighted-ecmp",
+        WEIGHTED,
+        takes_roots=True,
+        function=lambda fabric, graph, goals, wishes: route_weighted(fabric, graph, goals, wishes.roots),
     ),
     Engine(
         "layered",
@@ -154,4 +162,5 @@ def compute_routes(
         member_port=tables.member_port,
         lanes=tables.lanes,
         destination_path=goals.path if paths > 1 else None,
+        member_weight=tables.member_weight,
     )

@@ -32,6 +32,8 @@ class Tables:
     """Lane per destination, where the engine needs several."""
     guarantee: str = ""
     """What these tables promise; empty: what the engine does."""
+    member_weight: I32 | None = None
+    """Per member its part of what its group carries; None: all alike."""
 
 
 def check_size(switches: int, destinations: int) -> None:

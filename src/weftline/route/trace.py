@@ -27,6 +27,7 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
     if routes.destination_port[destination] == source_port:
         name = fabric.node_name[int(fabric.port_node[source_port])]
         return Path(source, target, (Hop(name, None, None, 0, "source and target are the same port"),), lane)
+    share_ptr, member = routes.shares
     _, path, status = walk_pairs(
         np.array([source_port], dtype=np.int32),
         np.array([destination], dtype=np.int32),
@@ -37,8 +38,8 @@ def trace_path(fabric: Fabric, routes: Routes, source_port: int, destination: in
         fabric.switch_row,
         routes.group,
         routes.group_ptr,
-        routes.member_ptr,
-        routes.member_port,
+        share_ptr,
+        routes.member_port[member],
         no_route(routes.group),
         local_delivery(routes.group),
         seed,
@@ -74,6 +75,7 @@ def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -
             why = f"{step}: the only port of its entry"
         else:
             why = f"{step}: one of {offered} ports of its entry, picked by hash"
+            why += _tell_weight(routes, int(fabric.switch_row[node]), destination, port)
         if (
             routes.steps is not None
             and came is not None
@@ -90,6 +92,16 @@ def _explain_hops(fabric: Fabric, routes: Routes, path: I32, destination: int) -
 def _count_members(routes: Routes, row: int, destination: int) -> int:
     group = int(routes.group_ptr[row]) + int(routes.group[row, destination])
     return int(routes.member_ptr[group + 1] - routes.member_ptr[group])
+
+
+def _tell_weight(routes: Routes, row: int, destination: int, port: int) -> str:
+    """Tell which part of what its group carries a port has, where members differ."""
+    group = int(routes.group_ptr[row]) + int(routes.group[row, destination])
+    span = slice(int(routes.member_ptr[group]), int(routes.member_ptr[group + 1]))
+    if routes.member_weight is None or np.all(routes.member_weight[span] == routes.member_weight[span.start]):
+        return ""
+    own = routes.member_weight[span][routes.member_port[span] == port]
+    return f", with {int(own.sum())} of {int(routes.member_weight[span].sum())} parts"
 
 
 def _describe_step(fabric: Fabric, node: int, other: int) -> str:

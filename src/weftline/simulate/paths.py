@@ -106,9 +106,10 @@ def _walk(source: I32, target: I32, fabric: Fabric, routes: Routes, options: Sim
     if (goal == NIL).any():
         missing = np.flatnonzero(goal == NIL)
         _refuse(fabric, source[missing], target[missing], ["the routes do not know the receiver"] * len(missing))
+    share_ptr, member = routes.shares
     ptr, port, status = walk_pairs(
         source, goal, routes.destination_node, routes.destination_port, fabric.port_node, fabric.port_peer,
-        fabric.switch_row, routes.group, routes.group_ptr, routes.member_ptr, routes.member_port,
+        fabric.switch_row, routes.group, routes.group_ptr, share_ptr, routes.member_port[member],
         no_route(routes.group), local_delivery(routes.group), options.seed, options.max_hops,
     )  # fmt: skip
     lost = np.flatnonzero(status != DELIVERED)

@@ -42,6 +42,35 @@ claims:
   required: [reach, deadlock]
 """
 """Four leaves and two spines of four ports."""
+WEIGHED = """\
+fabric:
+  name: roce-weighed
+technology: roce
+hosts:
+  count: 4
+  part: small-host
+  rate_gbps: 400
+  unit_size: 2
+topology:
+  kind: fat-tree
+  leaf: small-leaf
+  spine: small-spine
+parts:
+  hosts:
+    small-host: {base: DGX-H100, gpus: 2, rails: 2}
+  switches:
+    small-leaf:
+      base: SN5600
+      ports: [{rate_gbps: 400, count: 8}]
+    small-spine:
+      base: SN5600
+      ports: [{rate_gbps: 400, count: 4}]
+routing:
+  engine: weighted-ecmp
+claims:
+  required: [reach, deadlock]
+"""
+"""Two leaves and two spines that share two links each; paths are weighed."""
 TENANTS = """\
 tenants:
   - {name: red, hosts: 1-2}

@@ -10,11 +10,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.running import COMMAND, environment, hold, refused, run
 from tests.kernels.reference.settle import settle
-from tests.lab.netns.conftest import SMALL, TENANTS, Place, make_place
+from tests.lab.netns.conftest import SMALL, TENANTS, WEIGHED, Place, make_place
+from tests.unit.route.walks import find_port, weights_of
 from weftline.app.devices import render_devices
 from weftline.app.lab import lab_folder
 from weftline.app.pipeline import run_to_routes
@@ -23,6 +25,8 @@ from weftline.labs.netns import running
 from weftline.prove.networks import name_prefix
 from weftline.prove.speakers import read_speakers
 from weftline.prove.tenancy.cabling import find_ports
+from weftline.route import compute_routes
+from weftline.route.repair import cut_fabric
 
 LIMIT_S = 60.0
 ROOT = Path(__file__).parents[3]
@@ -399,3 +403,33 @@ def test_what_switches_refuse_is_told(place: Place, monkeypatch: pytest.MonkeyPa
     error = refused(place.lab("up", "--json"), 5, "enact.lab-log")
     assert "no such words" in error["message"]
     assert place.running == ()
+
+
+def test_weights_in_the_kernel_are_those_of_the_engine(place: Place) -> None:
+    """A spine lost one of two links to a leaf: FRR tells bandwidths, and the kernel holds unequal next hops."""
+    place.path.write_text(WEIGHED, encoding="utf-8")
+    ran = place.lab("up", "--json")
+    assert ran.status == 0, ran.out
+    network = "10.128.0.8/29"
+    assert set(read_weights(place, network).values()) == {25}
+    assert place.lab("break", "spine-01/3", "--json").status == 0
+    whole = run_to_routes(place.path).built.fabric
+    cut = cut_fabric(whole, np.array([find_port(whole, "spine-01/3")], dtype=np.int32))
+    routes = compute_routes(cut, "weighted-ecmp", to_switches=False)
+    row = int(cut.switch_row[cut.node_name.index("leaf-001")])
+    goal = routes.destination_node.tolist().index(cut.node_name.index("host-0003"))
+    held = weights_of(routes, row, goal)
+    assert sorted(held.values()) == [1, 1, 2, 2]
+    wanted = {f"Ethernet{8 * (int(cut.port_number[one]) - 1)}": weight for one, weight in held.items()}
+    # FRR hands over whole percent, rounded down
+    percent = {name: 100 * weight // sum(wanted.values()) for name, weight in wanted.items()}
+    end = time.monotonic() + LIMIT_S
+    while read_weights(place, network) != percent:
+        assert time.monotonic() < end, read_weights(place, network)
+        time.sleep(0.2)
+
+
+def read_weights(place: Place, network: str) -> dict[str, int]:
+    """Read the weights of the next hops of leaf-001 by ip(8)."""
+    table = json.loads(place.inside("ip", "-n", "leaf-001", "-j", "route", "show", network))
+    return {hop["dev"]: hop["weight"] for hop in table[0]["nexthops"]}

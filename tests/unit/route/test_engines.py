@@ -9,7 +9,7 @@ from weftline.route import ENGINES, compute_routes
 from weftline.route.graph import read_destinations
 from weftline.route.table import MOST_GROUPS, check_size, empty_table
 
-OF_TREES = ["fat-tree", "updown", "ecmp", "layered"]
+OF_TREES = ["fat-tree", "updown", "ecmp", "weighted-ecmp", "layered"]
 """Engines that route trees."""
 OF_GROUPS = ["dragonfly", "dragonfly-adaptive", "dragonfly-plus", "dragonfly-plus-adaptive"]
 RING = [(0, 1), (1, 2), (2, 3), (3, 0)]

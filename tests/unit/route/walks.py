@@ -174,3 +174,13 @@ def port_tables(fabric: Fabric, routes: Routes) -> dict[tuple[str, int], tuple[i
             numbers = None if ports is None else tuple(int(fabric.port_number[port]) for port in ports)
             table[fabric.node_name[int(node)], goal] = numbers
     return table
+
+
+def weights_of(routes: Routes, row: int, goal: int) -> dict[int, int]:
+    """Read the weight of each port of an entry."""
+    group = int(routes.group_ptr[row]) + int(routes.group[row, goal])
+    span = slice(int(routes.member_ptr[group]), int(routes.member_ptr[group + 1]))
+    ports = routes.member_port[span].tolist()
+    if routes.member_weight is None:
+        return dict.fromkeys(ports, 1)
+    return dict(zip(ports, routes.member_weight[span].tolist(), strict=True))

@@ -12,6 +12,7 @@ from weftline.errors import Place, Problem
 from weftline.formats import pg_profile_lookup
 from weftline.model.design import ResolvedSpec
 from weftline.model.roce import RoceSection
+from weftline.model.spec import RoutingSection
 from weftline.technologies.roce.classes import make_queues, number_classes
 from weftline.technologies.roce.limits import count_problems
 
@@ -104,6 +105,28 @@ def test_an_old_declaration_means_what_it_meant() -> None:
 def test_what_cannot_be_is_refused(classes: list[dict[str, Any]], roce: dict[str, Any], code: str, words: str) -> None:
     found = judge(*classes, **roce)
     assert code in [problem.code for problem in found if words in problem.message], found
+
+
+@pytest.mark.parametrize(
+    ("roce", "tenants", "words"),
+    [
+        ({"platform": {"system": "nvue"}}, (), "not written for nvue"),
+        ({"platform": {"system": "eos"}}, (), "not written for eos"),
+        ({}, (("red", "1-2"), ("blue", "3-4")), "tenants in VRFs"),
+        ({}, (), ""),
+    ],
+)
+def test_weights_that_no_file_would_say_are_refused(
+    roce: dict[str, Any], tenants: tuple[tuple[str, str], ...], words: str
+) -> None:
+    design = make_design(
+        technology="roce",
+        roce=RoceSection.model_validate(roce),
+        routing=RoutingSection(engine="weighted-ecmp"),
+        tenants=tenants,
+    )
+    found = [one for one in count_problems(design, 16, 8) if one.code == "capability.weighted-ways"]
+    assert [words in one.message and bool(one.hint) for one in found] == ([True] if words else [])
 
 
 def test_classes_are_said_in_one_place() -> None:

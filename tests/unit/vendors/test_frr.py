@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.designs import render_design
+from tests.designs import join_facts, render_design
 from tests.unit.vendors.damage import damage, replace
 
 MADE = render_design("roce", hosts=4, rails=2)
 THREE_TIERS = render_design("roce", "fat-tree", hosts=64)
+WEIGHED = render_design("roce", hosts=4, rails=2, engine="weighted-ecmp")
 PATH = "switches/leaf-001/frr.conf"
 
 
@@ -42,6 +43,41 @@ def test_damage(change: Callable[[str], str], code: str, line: int | None) -> No
     assert place is not None
     assert place.file == PATH
     assert line in {None, place.line}
+
+
+BOUND = "  neighbor Ethernet32 route-map TELL-1 out\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (replace(" set extcommunity bandwidth 1\n", ""), "artifact.unexpected"),
+        (replace(" match ip address prefix-list OWN\n set", " set"), "artifact.unexpected"),
+        (replace("route-map TELL-1 permit 20\nexit\n", ""), "artifact.unexpected"),
+        (replace("permit 20\n", "permit 20\n set extcommunity bandwidth 5\n"), "artifact.unexpected"),
+        (replace("bandwidth 1\n", "bandwidth 1\n match tag 3\n"), "artifact.unexpected"),
+        (replace("bandwidth 1\n", "bandwidth 25601\n"), "artifact.out-of-range"),
+        (replace("Ethernet32 route-map TELL-1 out", "Ethernet32 route-map TELL-2 out"), "artifact.unexpected"),
+        (replace("neighbor Ethernet32 route-map", "neighbor Ethernet33 route-map"), "artifact.dangling"),
+        (lambda text: text.replace(" route-map TELL-1 out", " activate"), "artifact.unreadable-line"),
+    ],
+)  # fmt: skip
+def test_damaged_weights(change: Callable[[str], str], code: str) -> None:
+    assert code in {problem.code for problem in damage(WEIGHED, PATH, change)}
+
+
+def test_every_link_between_switches_tells_its_rate() -> None:
+    text = WEIGHED.text(PATH)
+    assert text.count("route-map TELL-1 out") == text.count("remote-as")
+    facts = join_facts(tuple(one for vendor in WEIGHED.vendors for one in vendor.observe(WEIGHED.artifacts)))
+    told = {path: value for path, value in facts["leaf-001"].items() if path.endswith(".told_units")}
+    assert set(told.values()) == {1}
+    assert len(told) == text.count("remote-as")
+    assert "TELL" not in MADE.text(PATH)
+    # one neighbour that is told nothing is seen: FRR would weigh none of the paths by it
+    less = text.replace(BOUND, "")
+    assert less != text
+    assert not damage(WEIGHED, PATH, replace(BOUND, ""))
 
 
 def test_only_links_between_switches_have_sessions() -> None:
@@ -89,12 +125,15 @@ ELSEWHERE = ("no zebra", "service integrated", " ipv6 nd", " no ipv6 nd", "hostn
 
 @pytest.mark.lab
 @pytest.mark.skipif(not BGPD.exists() or os.geteuid() != 0, reason="frr is not installed, or this is not root")
-@pytest.mark.parametrize(("path", "is_damaged"), [(PATH, False), (PATH, True), ("switches/spine-01/frr.conf", False)])
+@pytest.mark.parametrize(
+    ("path", "is_damaged"), [(PATH, False), (PATH, True), ("switches/spine-01/frr.conf", False), ("weighed", False)]
+)
 def test_bgpd_carries_out_every_line(path: str, is_damaged: bool) -> None:
     """The daemon reads its file and ends; unlike the shell it refuses what makes no sense."""
     folder = Path(tempfile.mkdtemp(prefix="weftline-frr-"))
     try:
-        before, _, rest = MADE.text(path).partition("\nbfd\n")
+        text = WEIGHED.text(PATH) if path == "weighed" else MADE.text(path)
+        before, _, rest = text.partition("\nbfd\n")
         shared = before + rest.partition("\n!")[2]  # what stands below bfd is for bfdd
         lines = [line for line in shared.splitlines() if not line.startswith(ELSEWHERE)]
         text = "\n".join(lines) + "\n"

@@ -19,7 +19,7 @@ NO_LANES = "a lane would be a priority per destination, and the sender's DSCP sa
 ROCE = Technology(
     name="roce",
     design=Design(
-        engines=("ecmp",),
+        engines=("ecmp", "weighted-ecmp"),
         not_held={
             **dict.fromkeys(("dragonfly", "dragonfly-adaptive", "dragonfly-plus-adaptive", "torus"), NO_STEPS),
             "layered": NO_LANES,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weftline.formats.ipv4 import format_ipv4
-from weftline.kernels.column import NIL
+from weftline.kernels.column import I64, NIL
 from weftline.model.addresses import Addresses
 from weftline.model.design import ResolvedSpec, TierPart
 from weftline.model.fabric import TIER_NAMES, Fabric, NodeKind
@@ -19,6 +19,7 @@ from weftline.model.intent import (
     QueueIntent,
     RoutingIntent,
 )
+from weftline.model.rates import count_units
 from weftline.model.routes import Routes
 from weftline.model.spec import AUTO
 from weftline.technologies.roce.addresses import block_size
@@ -30,6 +31,7 @@ from weftline.technologies.roce.hosts import cable_length, make_host
 from weftline.technologies.roce.mtu import SWITCH_MTU
 from weftline.technologies.roce.platform import choose_fec, list_lanes
 from weftline.technologies.roce.queues import plan_queues
+from weftline.technologies.roce.refusals import WEIGHTED
 from weftline.technologies.roce.tenancy import Tenancy, make_tenancy, plan_tenancy
 
 NOTE_BUFFERS = (
@@ -67,13 +69,16 @@ class Plan:
     block: int
     """Addresses of the block of a switch with endpoints."""
     tenancy: Tenancy
+    units: I64 | None
+    """Per port the units of rate that are told over it; None where nothing is weighed."""
 
 
 def list_intents(
     design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes
 ) -> tuple[DeviceIntent, ...]:
     """List what each switch and each host should do."""
-    plan = Plan(design, fabric, addresses, block_size(fabric), plan_tenancy(design, fabric))
+    units = count_units(fabric) if routes.engine == WEIGHTED else None
+    plan = Plan(design, fabric, addresses, block_size(fabric), plan_tenancy(design, fabric), units)
     tiers = {name: _plan_tier(design, name) for name in ("leaf", "spine", "core")}
     switches = [
         _make_switch(plan, tiers[TIER_NAMES[int(fabric.node_tier[fabric.switch_node[row]])]], row, routes)
@@ -174,6 +179,7 @@ def _make_port(plan: Plan, tier: Tiered, port: int) -> PortIntent:
         length_m=length,
         address=None if own == NIL else f"{format_ipv4(own)}/31",
         neighbour_number=None if number == NIL else number,
+        told_units=None if number == NIL or plan.units is None else int(plan.units[port]),
         pause_priorities=priorities,
         watched_priorities=watched,
         lanes=list_lanes(tier.part, key),

@@ -11,6 +11,9 @@ from weftline.technologies.roce.classes import COUNT, Classes, list_classes, num
 
 ADAPTIVE = ("nvue",)
 """Systems whose files can say adaptive routing."""
+WEIGHTED = "weighted-ecmp"
+WEIGHING = ("sonic",)
+"""Systems whose files say what is told of bandwidth."""
 
 
 def list_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
@@ -24,6 +27,7 @@ def list_refusals(design: ResolvedSpec) -> tuple[Problem, ...]:
         *_judge_shares(design),
         *_judge_marks(design),
         *_judge_adaptive(design),
+        *_judge_weighted(design),
     )
 
 
@@ -152,3 +156,18 @@ def _judge_adaptive(design: ResolvedSpec) -> Iterator[Problem]:
         message = f"adaptive routing cannot be written for {system}: no public document says how"
         hint = f"platforms that can: {', '.join(ADAPTIVE)}"
         yield Problem("capability.adaptive-routing", message, hint, design.places.get("roce.adaptive_routing"))
+
+
+def _judge_weighted(design: ResolvedSpec) -> Iterator[Problem]:
+    """Refuse weights that no file would say."""
+    if design.spec.routing.engine != WEIGHTED:
+        return
+    where = design.places.get("routing.engine")
+    system = design.spec.roce.platform.system
+    if system not in WEIGHING:
+        message = f"engine {WEIGHTED} is not written for {system}: its files would tell no bandwidth of links"
+        hint = f"use engine ecmp, or a platform whose files do: {', '.join(WEIGHING)}"
+        yield Problem("capability.weighted-ways", message, hint, where)
+    if design.spec.roce.tenancy.kind != "none" and len(design.spec.tenants) > 1:
+        message = f"engine {WEIGHTED} is not written for tenants in VRFs of their own: their routes tell no bandwidth"
+        yield Problem("capability.weighted-ways", message, "use engine ecmp, or roce.tenancy.kind none", where)

@@ -12,11 +12,13 @@ from weftline.formats.lines import Reading, read_number
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.intent import FactValue
 from weftline.model.observed import Fact, ObservedConfig
-from weftline.vendors.frr.writing import BFD, GROUP, NAME, OWN
+from weftline.vendors.frr.writing import BFD, GROUP, NAME, OWN, TELL
 
 MAX_NUMBER = 4_294_967_295
 MAX_WIDTH = 512
 MAX_VNI = 0xFFFFFF
+MAX_UNITS = 25_600
+"""What FRR takes as a bandwidth."""
 _EVPN = "address-family l2vpn evpn"
 _FAMILIES = ("address-family ipv4 unicast", _EVPN)
 _NEEDED_OF_VRF = ("redistribute connected", "advertise ipv4 unicast")
@@ -53,6 +55,11 @@ class _File:
     told: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     """Lines that each VRF needs, as far as they were seen."""
     seen: set[str] = field(default_factory=set[str])
+    maps: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Lines of each route map that tells a bandwidth, by its name and number."""
+    map: str = ""
+    bound: list[tuple[int, str, Place]] = field(default_factory=list[tuple[int, str, Place]])
+    """Ports over which a route map tells, and where that is said."""
 
     def say(self, path: str, value: FactValue, where: Place) -> None:
         self.facts.append(Fact(path, value, where))
@@ -74,7 +81,7 @@ def _observe_switch(artifact: Artifact) -> ObservedConfig:
     for number, text in file.reading.lines(artifact.content, comment="!"):
         where = file.reading.place(number)
         file.seen.add(text)
-        if _read_state(file, text, where) or text in _KNOWN or text in _NEEDED:
+        if _read_map(file, text) or _read_state(file, text, where) or text in _KNOWN or text in _NEEDED:
             continue
         for pattern, read in _LINES:
             match = pattern.fullmatch(text)
@@ -87,6 +94,7 @@ def _observe_switch(artifact: Artifact) -> ObservedConfig:
         if needed not in file.seen:
             file.reading.report("artifact.unexpected", f"line {needed!r} is missing", file.reading.place())
     _close_vrfs(file)
+    _close_maps(file)
     if file.announced:
         file.say("forwarding.exchange.announced", tuple(file.announced), file.reading.place())
     return ObservedConfig(artifact.device, NAME, (artifact.path,), tuple(file.facts), tuple(file.reading.problems))
@@ -98,6 +106,37 @@ def _close_vrfs(file: _File) -> None:
     for vrf, told in file.told.items():
         if told != set(_NEEDED_OF_VRF):
             file.reading.report("artifact.unexpected", f"VRF {vrf} does not tell its routes", file.reading.place())
+
+
+def _read_map(file: _File, text: str) -> bool:
+    """Follow the lines of a route map that tells a bandwidth; true for those inside."""
+    match = _MAP.fullmatch(text)
+    if match is not None:
+        file.map = f"{match[1]} {match[2]}"
+        file.maps.setdefault(file.map, [])
+        return True
+    if file.map and text != "exit":
+        file.maps[file.map].append(text)
+        return True
+    file.map = ""
+    return False
+
+
+def _close_maps(file: _File) -> None:
+    """Say what is told over each port, where its route map tells own networks with it and all others as heard."""
+    for port, name, where in file.bound:
+        own, rest = file.maps.get(f"{name} 10", []), file.maps.get(f"{name} 20")
+        told = _TOLD.fullmatch(own[1]) if len(own) == 2 else None
+        if told is None or own[0] != f"match ip address prefix-list {OWN}" or rest != []:
+            message = f"route map {name} does not tell own networks with a bandwidth, and others as they were heard"
+            file.reading.report("artifact.unexpected", message, where)
+            continue
+        value = file.number(told[1], MAX_UNITS, where)
+        if value is not None:
+            file.say(f"ports.{port}.told_units", value, where)
+    unused = {key.split(" ")[0] for key in file.maps} - {name for _, name, _ in file.bound}
+    for name in sorted(unused):
+        file.reading.report("artifact.dangling", f"route map {name} is used by no neighbour", file.reading.place())
 
 
 def _read_state(file: _File, text: str, where: Place) -> bool:
@@ -179,6 +218,13 @@ def _read_membership(file: _File, match: re.Match[str], where: Place) -> None:
         file.reading.report("artifact.dangling", f"there is no interface {match[1]}", where)
 
 
+def _read_bound(file: _File, match: re.Match[str], where: Place) -> None:
+    if match[1] not in file.port:
+        file.reading.report("artifact.dangling", f"there is no interface {match[1]}", where)
+    else:
+        file.bound.append((file.port[match[1]], match[2], where))
+
+
 def _read_width(file: _File, match: re.Match[str], where: Place) -> None:
     value = file.number(match[1], MAX_WIDTH, where)
     if value is not None:
@@ -208,6 +254,8 @@ def _is_network(file: _File, text: str, where: Place) -> bool:
     return True
 
 
+_MAP = re.compile(rf"^route-map ({TELL}\d{{1,5}}) permit (10|20)$")
+_TOLD = re.compile(r"^set extcommunity bandwidth (\d{1,6})$")
 _LINES: tuple[tuple[re.Pattern[str], Callable[[_File, re.Match[str], Place], None]], ...] = (
     (re.compile(r"^hostname (\S{1,63})$"), _read_name),
     (re.compile(r"^interface (Ethernet\d{1,5})$"), _read_interface),
@@ -221,6 +269,7 @@ _LINES: tuple[tuple[re.Pattern[str], Callable[[_File, re.Match[str], Place], Non
     (re.compile(r"^bgp router-id (\S{1,40})$"), _read_router),
     (re.compile(r"^neighbor (Ethernet\d{1,5}) interface remote-as (\d{1,12})$"), _read_neighbour),
     (re.compile(rf"^neighbor (Ethernet\d{{1,5}}) peer-group {GROUP}$"), _read_membership),
+    (re.compile(rf"^neighbor (Ethernet\d{{1,5}}) route-map ({TELL}\d{{1,5}}) out$"), _read_bound),
     (re.compile(r"^maximum-paths (\d{1,6})$"), _read_width),
     (re.compile(rf"^ip prefix-list {OWN} seq \d{{1,4}} permit (\S{{1,40}})(?: le 32)?$"), _read_announced),
     (re.compile(r"^aggregate-address (\S{1,40}) summary-only$"), _read_aggregate),

@@ -11,6 +11,8 @@ from weftline.vendors.frr.tenants import write_family, write_processes, write_vr
 NAME = "frr"
 GROUP = "FABRIC"
 OWN = "OWN"
+TELL = "TELL-"
+"""Route maps that tell own networks with the rate of a link, by its units."""
 BFD = (
     "bfd",
     f" profile {GROUP}",
@@ -57,6 +59,7 @@ def _write_file(intent: DeviceIntent, exchange: RoutingIntent) -> str:
         lines += _write_interface(name, port)
     lines += ["! Notices within 0.9 s a link that loses everything and still looks up", *BFD]
     lines += _write_own(exchange)
+    lines += _write_told(sorted({port.told_units for _, port in peers if port.told_units is not None}))
     lines += _write_bgp(exchange, peers, intent.tenancy)
     lines += write_processes(exchange, intent.tenancy)
     return "\n".join(lines) + "\n"
@@ -81,6 +84,27 @@ def _write_own(exchange: RoutingIntent) -> list[str]:
     return [*lines, "!", f"route-map {OWN} permit 10", f" match ip address prefix-list {OWN}", "exit", "!"]
 
 
+def _write_told(units: list[int]) -> list[str]:
+    """Write a route map per rate: own networks are told with it, and others as they were heard.
+
+    What a switch tells on has the sum of all that it heard by itself, where every path has a bandwidth. FRR user
+    guide, 'Weighted ECMP using BGP link bandwidth'; draft-ietf-idr-link-bandwidth.
+    """
+    lines: list[str] = []
+    for one in units:
+        lines += [
+            f"route-map {TELL}{one} permit 10",
+            f" match ip address prefix-list {OWN}",
+            f" set extcommunity bandwidth {one}",
+            "exit",
+            "!",
+            f"route-map {TELL}{one} permit 20",
+            "exit",
+            "!",
+        ]
+    return lines
+
+
 def _write_bgp(
     exchange: RoutingIntent, peers: list[tuple[str, PortIntent]], tenancy: TenancyIntent | None
 ) -> list[str]:
@@ -103,6 +127,7 @@ def _write_bgp(
     lines += [
         f"  redistribute connected route-map {OWN}",
         f"  neighbor {GROUP} activate",
+        *(f"  neighbor {name} route-map {TELL}{port.told_units} out" for name, port in peers if port.told_units),
         f"  maximum-paths {exchange.width}",
         " exit-address-family",
         *write_family(exchange, tenancy, GROUP),
