@@ -59,7 +59,7 @@ BOUND = "  neighbor Ethernet32 route-map TELL-1 out\n"
         (replace("bandwidth 1\n", "bandwidth 25601\n"), "artifact.out-of-range"),
         (replace("Ethernet32 route-map TELL-1 out", "Ethernet32 route-map TELL-2 out"), "artifact.unexpected"),
         (replace("neighbor Ethernet32 route-map", "neighbor Ethernet33 route-map"), "artifact.dangling"),
-        (lambda text: text.replace(" route-map TELL-1 out", " activate"), "artifact.unreadable-line"),
+        (replace("Ethernet32 route-map TELL-1 out", "Ethernet32 route-map TELL-1 in"), "artifact.unreadable-line"),
     ],
 )  # fmt: skip
 def test_damaged_weights(change: Callable[[str], str], code: str) -> None:
