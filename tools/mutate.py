@@ -29,8 +29,8 @@ ISOLATE = ("tests/unit/prove/test_isolate.py", "tests/unit/technologies/test_aud
 ADOPT = ("tests/unit/adopt", "tests/golden/test_adopt.py", "tests/oracle/test_faulty_tables.py")
 LAYERS = ("tests/kernels/test_layers.py", "tests/unit/route/test_layered.py")
 REPAIR = ("tests/properties/test_repair.py",)
-ORDER = ("tests/properties/test_order_witness.py", "tests/oracle/test_orders.py", "tests/properties/test_order.py",
-         "tests/properties/test_order_steps.py")  # fmt: skip
+ORDER = ("tests/unit/prove/test_unite.py", "tests/properties/test_order_witness.py", "tests/oracle/test_orders.py",
+         "tests/properties/test_order.py", "tests/properties/test_order_steps.py")  # fmt: skip
 AUDIT = ("tests/unit/technologies/test_audit.py", "tests/unit/technologies/test_audit_cabling.py",
          "tests/unit/technologies/test_audit_partitions.py", "tests/unit/app/test_audit.py",
          "tests/cli/test_audit.py")  # fmt: skip
