@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from weftline.admit.prefix import Prefix, is_inside
 from weftline.prove.tenancy.ground import Step, Table, call_vrf
@@ -15,8 +15,7 @@ ALL = -1
 """Every target, as bits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """Packets at one point that are for some targets may go on to another."""
 
     to: int

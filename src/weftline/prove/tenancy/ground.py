@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from weftline.admit.filters import index_rules, narrow_filter
 from weftline.admit.prefix import Prefix, parse_prefix
@@ -21,16 +22,14 @@ _GATEWAY = re.compile(r"vlan[-_ ]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 _DEFAULT_NAMES = frozenset({"", DEFAULT_VRF})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One reason in a witness, and the place in a file that says so."""
 
     says: str
     where: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Routing:
+class Routing(NamedTuple):
     """One interface that routes: the table that it belongs to, and its subnets."""
 
     port: ObservedPort

@@ -188,12 +188,13 @@ def list_uncovered(files: SeparationFiles, placement: Placement) -> Iterator[str
     """Name what files do not cover, could not be read, or nobody here understands."""
     edge = {standing.ground.device.name for standing in placement.standings}
     cabled = {end[0] for link in files.links for end in (link.a, link.b) if end is not None}
+    concerned = edge | cabled
     missing: dict[str, list[str]] = {}
     unread: dict[str, list[str]] = {}
     broken: list[str] = []
     for ground in placement.grounds.values():
         device = ground.device
-        if device.name not in edge | cabled:
+        if device.name not in concerned:
             continue
         for topic in sorted({"ports", "tenancy", "routing", "mirrors"} | ({"filters"} & _need(device.name, edge))):
             if topic not in device.covers:
