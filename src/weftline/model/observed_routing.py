@@ -128,6 +128,8 @@ class ObservedRouteMap:
     """Lists of prefixes (``prefix-list NAME`` among the filters) whose matches it permits."""
     is_plain: bool = True
     """Whether it does nothing else, so that what passes it is known."""
+    passes_all: bool = False
+    """Whether every route passes, with another bandwidth at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,8 +143,9 @@ def _list_doubts(device: ObservedDevice, router: ObservedRouter) -> Iterator[str
     for vrf in device.vrfs:
         if vrf.name in {"", DEFAULT_VRF} and vrf.static_routes:
             yield f"has a static route ({vrf.static_routes[0].where})"
+    passing = {one.name for one in device.route_maps if one.passes_all}
     for one in router.neighbours:
-        if one.filter_in is not None or one.filter_out is not None:
+        if one.filter_in is not None or (one.filter_out is not None and one.filter_out.value not in passing):
             yield f"sifts the routes of {one.name} ({one.where})"
         if one.allows_own_number is not None and one.allows_own_number.value:
             yield f"takes routes with its own number ({one.allows_own_number.where})"

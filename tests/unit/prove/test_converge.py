@@ -77,6 +77,7 @@ def designs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Design]:
         for name in ("nvue", "eos")
         for kind, more in (("", ""), ("-tenants", TENANTS))
     }
+    texts["sonic-weighted"] = LAB + "routing: {engine: weighted-ecmp}\n"
     found: dict[str, Design] = {}
     for name, text in texts.items():
         place = folder / f"{name}.yaml"
@@ -86,7 +87,9 @@ def designs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Design]:
     return found
 
 
-@pytest.mark.parametrize("name", ["sonic", "sonic-tenants", "nvue", "nvue-tenants", "eos", "eos-tenants"])
+@pytest.mark.parametrize(
+    "name", ["sonic", "sonic-tenants", "sonic-weighted", "nvue", "nvue-tenants", "eos", "eos-tenants"]
+)
 def test_rendered_files_lead_to_the_routes(designs: dict[str, Design], name: str) -> None:
     design = designs[name]
     proof = design.prove()
@@ -161,6 +164,26 @@ def test_what_nobody_can_follow_leaves_it_open(designs: dict[str, Design], old: 
     proof = design.prove(design.change(LEAF + FRR, old, new))
     assert proof.verdict is Verdict.UNKNOWN
     assert words in proof.statement
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("permit 20", "deny 20"),
+        (" permit 20\nexit\n", " permit 20\n match tag 7\nexit\n"),
+        (" set extcommunity bandwidth", " set as-path prepend 4200000000\n set extcommunity bandwidth"),
+        (" set extcommunity bandwidth", " on-match goto 30\n set extcommunity bandwidth"),
+        ("route-map TELL-1 out", "route-map TELL-2 out"),
+        ("route-map TELL-1 out", "route-map TELL-1 in"),
+    ],
+)
+def test_a_map_of_weights_that_may_do_more_leaves_it_open(designs: dict[str, Design], old: str, new: str) -> None:
+    design = designs["sonic-weighted"]
+    text = next(one.content.decode() for one in design.artifacts.artifacts if one.path == LEAF + FRR)
+    assert old in text, text
+    proof = design.prove(design.change(LEAF + FRR, old, new))
+    assert proof.verdict is Verdict.UNKNOWN
+    assert "sifts the routes of" in proof.statement
 
 
 def test_a_switch_without_files_leaves_it_open(designs: dict[str, Design]) -> None:
