@@ -275,6 +275,7 @@ def tenancies(draw: st.DrawFn, numbers: list[int]) -> TenancyIntent:
     vnis = draw(st.lists(st.integers(1, 0xFFFFFF), min_size=3, max_size=3, unique=True))
     vlans = draw(st.lists(st.integers(2, 4094), min_size=3, max_size=3, unique=True))
     few = st.lists(route_targets, max_size=3, unique=True).map(lambda found: tuple(sorted(found)))
+    left = draw(st.permutations(numbers))
     return TenancyIntent(
         vrfs=tuple(
             VrfIntent(
@@ -292,11 +293,12 @@ def tenancies(draw: st.DrawFn, numbers: list[int]) -> TenancyIntent:
         filters=tuple(
             FilterIntent(
                 f"SRC_{name}",
-                tuple(draw(st.lists(st.sampled_from(numbers), min_size=1, max_size=3, unique=True))),
+                tuple(ports),
                 tuple(draw(st.lists(networks, min_size=1, max_size=4, unique=True))),
                 draw(maybe(st.integers(1, 65_535))),
             )
-            for name in draw(st.just([]) | st.just(names))
+            for place, name in enumerate(draw(st.just([]) | st.just(names)))
+            if (ports := left[place :: len(names)])  # a port is in one filter, as it is in one VRF
         ),
     )
 

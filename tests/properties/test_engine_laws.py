@@ -9,15 +9,18 @@ from itertools import groupby, pairwise
 from typing import Any, cast
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from tests.properties.engine_world import TOPOLOGIES, broken
 from tests.unit.route.walks import follow
 from weftline.errors import CapabilityError
-from weftline.kernels.column import NIL
+from weftline.kernels.column import I32, NIL
 from weftline.model.fabric import Fabric, Tier
 from weftline.model.routes import Routes
 from weftline.route import ENGINES, compute_routes
+from weftline.route.graph import read_graph
+from weftline.route.recognise import name_groups
 
 PAIRS = 40
 
@@ -94,9 +97,19 @@ def goes_up_then_down(ways: list[Walked]) -> None:
             assert all(a > b for a, b in pairwise(heights[top:]))
 
 
+def groups_of(fabric: Fabric) -> I32:
+    """Find the group of each node: as the fabric names it, else as its links say."""
+    named = fabric.node_group[fabric.switch_node]
+    found = name_groups(read_graph(fabric), named, has_spines=bool(np.any(fabric.node_tier == Tier.SPINE)))
+    assert not isinstance(found, str)
+    group = fabric.node_group.copy()
+    group[fabric.switch_node] = found
+    return group
+
+
 def kinds_of_links(way: Walked) -> str:
     """Write a way as letters: l inside a group on one tier, u and d between tiers of a group, g between groups."""
-    group, tier = way.fabric.node_group, way.fabric.node_tier
+    group, tier = groups_of(way.fabric), way.fabric.node_tier
     letters = ""
     for here, there in pairwise(way.nodes):
         if group[here] != group[there]:

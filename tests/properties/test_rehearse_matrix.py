@@ -33,7 +33,7 @@ def make_plan(fabric: Fabric, engine: str) -> Plan | None:
     try:
         standing = prepare_repair(fabric, routes)
     except CapabilityError:
-        assert np.any(np.diff(routes.member_ptr) > 1)  # only sets of ports are not repaired
+        assert routes.engine.endswith(("ecmp", "adaptive")) or np.any(np.diff(routes.member_ptr) > 1)  # sets of ports
     crews = gather_crews(fabric, routes, [make_traffic(fabric, None, name="job")])
     return Plan(fabric, routes, crews, ProofRules(max_hops=60), standing, (), 8)
 

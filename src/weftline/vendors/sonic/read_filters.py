@@ -11,7 +11,7 @@ from weftline.vendors.sonic.file import SwitchFile
 from weftline.vendors.sonic.write_filters import DROP, IPV4, TABLE, TYPE, UDP
 
 MAX_PORT = 65_535
-_OWN = re.compile(r"^(.{1,60})_[1-9][0-9]{0,3}$")
+_OWN = re.compile(r"^(.{1,60})_[1-9][0-9]{0,4}$")
 _FORWARD = frozenset({"PRIORITY", "ETHER_TYPE", "IN_PORTS", "SRC_IP", "PACKET_ACTION"})
 _TUNNEL = frozenset({"PRIORITY", "ETHER_TYPE", "IP_PROTOCOL", "L4_DST_PORT", "PACKET_ACTION"})
 
