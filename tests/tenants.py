@@ -9,13 +9,17 @@ from weftline.model.tenancy import FilterIntent, TenancyIntent
 
 
 def fit_tenants(intent: DeviceIntent, *, one_number: bool) -> DeviceIntent:
-    """Make of a switch one whose tenancy such a platform can carry; without neighbours nobody's routes pass it."""
+    """Make of a switch one whose tenancy such a platform can carry; without neighbours nobody's routes pass it.
+
+    It tells no bandwidths either.
+    """
     assert intent.forwarding is not None
     exchange = intent.forwarding.exchange
     assert exchange is not None
     passes = exchange.carries_tenants if any(port.neighbour_number is not None for port in intent.ports) else None
     return replace(
         intent,
+        ports=tuple(replace(port, told_units=None) for port in intent.ports),
         forwarding=replace(intent.forwarding, exchange=replace(exchange, carries_tenants=passes)),
         tenancy=share_ports(intent.tenancy, exchange.number if one_number else None),
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from weftline.errors import Place
 from weftline.formats.config_text import ConfigLine
@@ -16,44 +16,48 @@ _SILENT = frozenset({"description", "exit"})
 _WEIGHS = ("set", "extcommunity", "bandwidth")
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One entry of a route map."""
+
+    lists: tuple[Said[str], ...]
+    """The lists of prefixes that it matches, where it does nothing but permit them."""
+    has_match: bool
+    is_harmless: bool
+    """Whether it permits what it matches, and sets a bandwidth at most."""
+
+
 def read_route_maps(file: str, lines: Iterable[ConfigLine]) -> tuple[ObservedRouteMap, ...]:
     """Read route maps; one that is made of anything but permits by lists of prefixes is not plain."""
-    found: dict[str, ObservedRouteMap] = {}
     heads: dict[str, list[ConfigLine]] = {}
     for line in lines:
-        if line.body[0] != "route-map" or len(line.body) < _HEAD:
-            continue
-        name = line.body[1]
-        known = found.get(name) or ObservedRouteMap(name, Place(file, line.number, line.column))
-        found[name] = _add_entry(file, known, line)
-        heads.setdefault(name, []).append(line)
-    return tuple(replace(one, passes_all=_pass_all(heads[name])) for name, one in found.items())
+        if line.body[0] == "route-map" and len(line.body) >= _HEAD:
+            heads.setdefault(line.body[1], []).append(line)
+    return tuple(_read_map(file, name, own) for name, own in heads.items())
 
 
-def _pass_all(heads: Iterable[ConfigLine]) -> bool:
-    """Whether no entry refuses, one matches everything, and none does more than set a bandwidth."""
-    is_open = False
-    for head in heads:
-        if head.words[2] != "permit" or head.is_negated:
-            return False
-        inner = [line for line in head.children if line.words[0] not in _SILENT]
-        matches = [line for line in inner if line.after(*_MATCH) is not None]
-        if len(matches) + sum(line.after(*_WEIGHS) is not None for line in inner) != len(inner):
-            return False
-        is_open |= not matches
-    return is_open
-
-
-def _add_entry(file: str, known: ObservedRouteMap, head: ConfigLine) -> ObservedRouteMap:
-    """Add one entry; without a match it permits everything, which no list says."""
-    inner = [line for line in head.children if line.words[0] not in _SILENT]
-    names = [line.after(*_MATCH) for line in inner]
-    is_plain = head.words[2] == "permit" and not head.is_negated and len(names) == 1 and names[0] is not None
-    if not is_plain:
-        return replace(known, is_plain=False)
-    said = tuple(
-        Said(f"prefix-list {name}", Place(file, line.number, line.column))
-        for line, words in zip(inner, names, strict=True)
-        for name in words or ()
+def _read_map(file: str, name: str, heads: Sequence[ConfigLine]) -> ObservedRouteMap:
+    entries = [_read_entry(file, head) for head in heads]
+    return ObservedRouteMap(
+        name,
+        Place(file, heads[0].number, heads[0].column),
+        lists=tuple(said for one in entries for said in one.lists),
+        is_plain=all(len(one.lists) == 1 for one in entries),
+        passes_all=all(one.is_harmless for one in entries) and not all(one.has_match for one in entries),
     )
-    return replace(known, lists=(*known.lists, *said), is_plain=known.is_plain and len(said) == 1)
+
+
+def _read_entry(file: str, head: ConfigLine) -> _Entry:
+    """Read one entry; without a match it holds for everything, which no list says."""
+    permits = head.words[2] == "permit" and not head.is_negated
+    inner = [line for line in head.children if line.words[0] not in _SILENT]
+    matches = [(line, words) for line in inner if (words := line.after(*_MATCH)) is not None]
+    sets = sum(line.after(*_WEIGHS) is not None for line in inner)
+    lists = tuple(
+        Said(f"prefix-list {name}", Place(file, line.number, line.column)) for line, words in matches for name in words
+    )
+    return _Entry(
+        lists=lists if permits and len(inner) == len(matches) == 1 else (),
+        has_match=bool(matches),
+        is_harmless=permits and len(matches) + sets == len(inner),
+    )

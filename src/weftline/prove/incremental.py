@@ -65,7 +65,7 @@ def judge_routes(fabric: Fabric, routes: Routes, rules: ProofRules) -> Judged:
     every = np.arange(len(tables.target_kind), dtype=np.int32)
     counts, first = _judge_columns(tables, distance, rules, every)
     proofs = (
-        _prove_reach(fabric, routes, tables, reach.Judgement(distance, counts, first, rows), rules),
+        _prove_reach(fabric, routes, tables, reach.Judgement(distance, *reach.add_up(counts, first), rows), rules),
         deadlock.prove_deadlock(fabric, routes, tables, rules),
     )
     return Judged(
@@ -98,7 +98,9 @@ def prove_change(before: Judged, fabric: Fabric, routes: Routes, changed: Change
     rows = _renew_rows(before, distance, np.flatnonzero(measure).astype(np.int32))
     kept = _keep_ranks(before, fabric, routes, tables, row, goal)
     proofs = (
-        _prove_reach(fabric, routes, tables, reach.Judgement(distance, counts, first, rows), before.rules),
+        reach.conclude(
+            fabric, routes, tables, reach.Judgement(distance, *reach.add_up(counts, first), rows), before.rules
+        ),
         kept or deadlock.prove_deadlock(fabric, routes, tables, before.rules),
     )
     return Judged(
@@ -128,11 +130,10 @@ def _renew_rows(before: Judged, distance: U8, column: I32) -> U8:
 
 
 def _prove_reach(fabric: Fabric, routes: Routes, tables: Tables, judged: reach.Judgement, rules: ProofRules) -> Proof:
-    """Conclude from the counts of every column."""
+    """Conclude from what was counted, unless nothing was measured."""
     if judged.distance is reach.NO_DISTANCE:
         return reach.prove_reach(fabric, routes, tables, judged.distance, rules)
-    total = reach.add_up(judged.counts, judged.first)
-    return reach.conclude(fabric, routes, tables, reach.Judgement(judged.distance, *total, judged.rows), rules)
+    return reach.conclude(fabric, routes, tables, judged, rules)
 
 
 def _is_comparable(before: Judged, fabric: Fabric, routes: Routes) -> bool:

@@ -29,7 +29,7 @@ CONNECTED, CONNECTED_FAILED, FOREIGN, FOREIGN_DELIVERED, HOPS, SWITCH_REACHED, S
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """The distances of every switch to every destination, and what was counted from them."""
+    """The distances of every switch to every destination, and what ``add_up`` counted from them."""
 
     distance: U8
     counts: I64

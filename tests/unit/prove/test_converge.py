@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.lab.netns.conftest import SMALL
 from weftline.app.devices import observe_devices, render_devices
 from weftline.app.pipeline import Routed, run_to_routes
 from weftline.errors import Place
@@ -18,26 +19,6 @@ from weftline.prove.check import check_certificate
 from weftline.prove.converge import CLAIM, check_converge, prove_converge
 from weftline.prove.speakers import read_speakers
 
-LAB = """fabric:
-  name: small
-technology: roce
-hosts:
-  count: 4
-  part: small-host
-  rate_gbps: 400
-  unit_size: 1
-topology:
-  kind: fat-tree
-  leaf: small-switch
-  spine: small-switch
-parts:
-  hosts:
-    small-host: {base: DGX-H100, gpus: 2, rails: 2}
-  switches:
-    small-switch:
-      base: SN5600
-      ports: [{rate_gbps: 400, count: 4}]
-"""
 TENANTS = "tenants:\n  - {name: red, hosts: 1-2}\n  - {name: blue, hosts: 3-4}\n"
 SYSTEM = "roce:\n  platform: {system: %s}\n"
 FRR, NVUE, EOS = "frr.conf", "startup.yaml", "running-config"
@@ -71,13 +52,13 @@ class Design:
 def designs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Design]:
     """Make small fabrics of each system, with tenants and without."""
     folder = tmp_path_factory.mktemp("converge")
-    texts = {"sonic": LAB, "sonic-tenants": LAB + TENANTS}
+    texts = {"sonic": SMALL, "sonic-tenants": SMALL + TENANTS}
     texts |= {
-        f"{name}{kind}": LAB + more + SYSTEM % name
+        f"{name}{kind}": SMALL + more + SYSTEM % name
         for name in ("nvue", "eos")
         for kind, more in (("", ""), ("-tenants", TENANTS))
     }
-    texts["sonic-weighted"] = LAB + "routing: {engine: weighted-ecmp}\n"
+    texts["sonic-weighted"] = SMALL + "routing: {engine: weighted-ecmp}\n"
     found: dict[str, Design] = {}
     for name, text in texts.items():
         place = folder / f"{name}.yaml"

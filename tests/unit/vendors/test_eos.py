@@ -39,9 +39,7 @@ def fit(intent: DeviceIntent) -> DeviceIntent:
     action = watchdog.action if watchdog.action in {"drop", "forward"} else "drop"
     return replace(
         intent,
-        ports=tuple(
-            replace(port, pause_priorities=paused, watched_priorities=paused, told_units=None) for port in intent.ports
-        ),
+        ports=tuple(replace(port, pause_priorities=paused, watched_priorities=paused) for port in intent.ports),
         queues=replace(intent.queues, classes=classes, watchdog=replace(watchdog, action=action)),
     )
 

@@ -42,7 +42,6 @@ def fit(intent: DeviceIntent, release: str | None) -> DeviceIntent:
             port,
             pause_priorities=paused,
             watched_priorities=paused,
-            told_units=None,
             length_m=None if port.length_m is None else min(port.length_m, 100_000),
         )
         for port in intent.ports
