@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.auditor.bundles import ROOT, Files, audit, audit_routes, edit, make_bundle, read_files, write_files
-from tests.unit.prove.test_converge import LAB, SYSTEM, TENANTS
+from tests.lab.netns.conftest import SMALL
+from tests.unit.prove.test_converge import SYSTEM, TENANTS
 
 PLAIN, SHARED = "plain", "tenants"
 GENERATED = 48
@@ -22,7 +23,7 @@ GENERATED = 48
 def bundles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Files]:
     """Make the good bundles that are tampered with."""
     found: dict[str, Files] = {}
-    for name, text in ((PLAIN, LAB), (SHARED, LAB + TENANTS)):
+    for name, text in ((PLAIN, SMALL), (SHARED, SMALL + TENANTS)):
         folder = tmp_path_factory.mktemp(name)
         make_bundle(folder, text)
         found[name] = read_files(folder / "bundle")
@@ -63,7 +64,7 @@ def test_other_bundles_are_not_judged(tmp_path: Path) -> None:
 
 
 def test_systems_without_frr_are_refused_and_not_passed(tmp_path: Path) -> None:
-    make_bundle(tmp_path, LAB + SYSTEM % "eos")
+    make_bundle(tmp_path, SMALL + SYSTEM % "eos")
     assert audit(tmp_path / "bundle").status == 0
     found = audit_routes(tmp_path / "bundle")
     assert (found.status, found.verdict["verdict"]) == (2, "rejected")
