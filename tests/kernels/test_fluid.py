@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +14,7 @@ from tests.kernels.reference import fluid as reference
 from weftline.errors import InternalError
 from weftline.kernels.chains import invert_needs, link_queues
 from weftline.kernels.column import F64, NIL, freeze
+from weftline.kernels.fluid import WORKS
 from weftline.kernels.pairs import keep_resources, least_capacity, peak_demand
 from weftline.simulate.fluid import Load, run_fluid
 
@@ -28,6 +29,9 @@ class Case:
     queues: list[int]
     capacity: list[int]
     latency: int
+    earliest: list[int] = field(default_factory=list[int])
+    delay: list[int] = field(default_factory=list[int])
+    works: frozenset[int] = frozenset()
 
 
 @st.composite
@@ -36,13 +40,18 @@ def cases(draw: st.DrawFn) -> Case:
     resources = draw(st.integers(1, 6))
     flows = draw(st.integers(1, 14))
     path = st.lists(st.integers(0, resources - 1), min_size=1, max_size=4, unique=True)
+    times = st.one_of(st.just([]), st.lists(st.integers(0, 12), min_size=flows, max_size=flows))
+    works = draw(st.sampled_from([frozenset[int](), frozenset(range(0, flows, 3))]))
     return Case(
         sizes=[draw(st.one_of(st.just(0), st.integers(1, 60))) for _ in range(flows)],
-        paths=[draw(path) for _ in range(flows)],
+        paths=[[] if flow in works else draw(path) for flow in range(flows)],
         needs=[draw(st.lists(st.integers(0, flow - 1), max_size=2)) if flow else [] for flow in range(flows)],
         queues=[draw(st.integers(NIL, 4)) for _ in range(flows)],
         capacity=[draw(st.integers(1, 20)) for _ in range(resources)],
         latency=draw(st.integers(0, 3)),
+        earliest=draw(times),
+        delay=draw(times),
+        works=works,
     )
 
 
@@ -57,6 +66,8 @@ def run(case: Case, *, prune: bool) -> tuple[F64, F64]:
     freeze(queue)
     successor = link_queues(queue, len(names))
     pair = np.arange(len(case.sizes), dtype=np.int32)
+    path = pair.copy()
+    path[list(case.works)] = WORKS
     if prune:
         demand = peak_demand(pair, successor, ptr, resource, cap, len(capacity))
         kept = np.flatnonzero(demand > capacity)
@@ -68,11 +79,11 @@ def run(case: Case, *, prune: bool) -> tuple[F64, F64]:
     need_flow = np.array([need for needs in case.needs for need in needs], dtype=np.int32)
     slots = len(names) + sum(q == NIL for q in case.queues)
     size = np.array(case.sizes, dtype=np.float64)
-    freeze(size, need_ptr, need_flow)  # as in Flows: one compiled version serves tests and runs
+    earliest, delay = np.array(case.earliest, dtype=np.float64), np.array(case.delay, dtype=np.float64)
+    freeze(size, need_ptr, need_flow, earliest, delay)  # as in Flows: one compiled version serves tests and runs
     after_ptr, after_flow = invert_needs(need_ptr, need_flow)
     load = Load(
-        pair, size, slots, successor, need_ptr, after_ptr, after_flow, ptr,
-        resource, cap, capacity,
+        path, size, earliest, delay, slots, successor, need_ptr, after_ptr, after_flow, ptr, resource, cap, capacity,
     )  # fmt: skip
     return run_fluid(load, float(case.latency), None)
 
@@ -87,6 +98,9 @@ def test_times_are_those_of_a_full_solve_in_fractions(case: Case, prune: bool) -
         case.queues,
         [Fraction(capacity) for capacity in case.capacity],
         Fraction(case.latency),
+        [Fraction(time) for time in case.earliest],
+        [Fraction(time) for time in case.delay],
+        [flow in case.works for flow in range(len(case.sizes))],
     )
     np.testing.assert_allclose(start, [float(time) for time in wanted[0]], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(sent, [float(time) for time in wanted[1]], rtol=1e-9, atol=1e-12)

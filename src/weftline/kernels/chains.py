@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels._jit import kernel
-from weftline.kernels.column import F64, I32, I64, NIL
+from weftline.kernels.column import F64, I8, I32, I64, NIL
+
+WORK = 2
+"""What ``via`` says of a flow that is work, without a message: it arrives when it ends."""
 
 
 @kernel
@@ -56,13 +59,26 @@ def count_waits(need_ptr: I64, successor: I32) -> I32:
 
 
 @kernel
+def start_time(flow: int, ready: float, earliest: F64, delay: F64) -> float:
+    """Say when a flow starts that nothing holds from ``ready`` on; empty columns hold no flow."""
+    time = ready
+    if len(earliest) > 0:
+        time = max(time, float(earliest[flow]))
+    if len(delay) > 0:
+        time += float(delay[flow])
+    return time
+
+
+@kernel
 def longest_chain(
-    duration: F64, latency: float, waits: I32, successor: I32, after_ptr: I64, after_flow: I32
-) -> tuple[float, int, int]:
+    duration: F64, latency: float, via: I8, earliest: F64, delay: F64, waits: I32, successor: I32, after_ptr: I64,
+    after_flow: I32,
+) -> tuple[float, int, int]:  # fmt: skip
     """Measure the longest chain of flows that wait for each other, each sent in no less than its ``duration``.
 
-    Returns the time at which the chain's last message has arrived, the flow that ends it (NIL without flows), and
-    how many flows could be ordered: fewer than all means that some wait for each other in a circle.
+    A flow starts ``delay`` after ``earliest`` and all that it waits for; both columns may be empty. Returns the time at
+    which the chain's last message has arrived, the flow that ends it (NIL without flows), and how many flows could be
+    ordered: fewer than all means that some wait for each other in a circle.
     """
     flows = len(duration)
     waiting = waits.copy()
@@ -79,8 +95,8 @@ def longest_chain(
     while done < count:
         flow = ready[done]
         done += 1
-        sent = begin[flow] + duration[flow]
-        arrived = sent + latency
+        sent = start_time(flow, float(begin[flow]), earliest, delay) + duration[flow]
+        arrived = sent if via[flow] == WORK else sent + latency
         if last == NIL or arrived > longest:
             longest = arrived
             last = np.int64(flow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weftline.kernels._jit import kernel
+from weftline.kernels.chains import start_time
 from weftline.kernels.column import F64, I32, I64, NIL
 from weftline.kernels.heap import pop_item, put_item
 from weftline.kernels.sharing import (
@@ -23,6 +24,7 @@ from weftline.kernels.sharing import (
     LEFT,
     MARK,
     NEXT,
+    ORDERED,
     OWNER,
     READY,
     SEEN,
@@ -30,6 +32,7 @@ from weftline.kernels.sharing import (
     STALE,
     STAMP,
     STARTED,
+    TIMED,
     USERS,
     can_bind,
     solve_group,
@@ -39,6 +42,9 @@ RUNNING = 0
 FINISHED = 1
 STUCK = 2
 """No event is left although flows are: they wait for each other."""
+
+WORKS = -2
+"""Path of a flow that is work: it arrives when it starts, since its delay is all that it takes."""
 
 
 @kernel
@@ -150,19 +156,28 @@ def solve_dirty(
 
 
 @kernel
-def mark_sent(
-    flow: int, now: float, sent: F64, order: I32, successor: I32, waiting: I32, ready: I32, number: I64
-) -> None:
+def free_flow(flow: int, waiting: I32, ready: I32, number: I64) -> None:
+    """Take away one thing that a flow waits for."""
+    waiting[flow] -= 1
+    if waiting[flow] == 0:
+        ready[number[READY]] = flow
+        number[READY] += 1
+
+
+@kernel
+def mark_sent(flow: int, now: float, sent: F64, successor: I32, waiting: I32, ready: I32, number: I64) -> None:
     """Record that a flow's last byte left, and let the next of its queue go."""
     sent[flow] = now
-    order[number[SENT]] = flow
     number[SENT] += 1
-    after = successor[flow]
-    if after != NIL:
-        waiting[after] -= 1
-        if waiting[after] == 0:
-            ready[number[READY]] = after
-            number[READY] += 1
+    if successor[flow] != NIL:
+        free_flow(int(successor[flow]), waiting, ready, number)
+
+
+@kernel
+def await_arrival(flow: int, order: I32, number: I64) -> None:
+    """Note that the message of a flow is on its way."""
+    order[number[ORDERED]] = flow
+    number[ORDERED] += 1
 
 
 @kernel
@@ -172,17 +187,33 @@ def release_arrivals(
 ) -> bool:  # fmt: skip
     """Let the flows go whose last need has arrived by now; returns whether anything arrived."""
     moved = False
-    while number[ARRIVED] < number[SENT] and sent[order[number[ARRIVED]]] + latency <= now:
+    while number[ARRIVED] < number[ORDERED] and sent[order[number[ARRIVED]]] + latency <= now:
         flow = order[number[ARRIVED]]
         number[ARRIVED] += 1
         for turn in range(after_ptr[flow], after_ptr[flow + 1]):
-            after = after_flow[turn]
-            waiting[after] -= 1
-            if waiting[after] == 0:
-                ready[number[READY]] = after
-                number[READY] += 1
+            free_flow(int(after_flow[turn]), waiting, ready, number)
         moved = True
     return moved
+
+
+@kernel
+def take_due(
+    now: float, earliest: F64, delay: F64, ready: I32, due: F64, timed: I32, timed_place: I32, number: I64
+) -> int:  # fmt: skip
+    """Find a flow that starts now, NIL where there is none; flows whose time has not come are put in a heap."""
+    if number[TIMED] > 0 and due[timed[0]] <= now:
+        flow = pop_item(timed, timed_place, due, number[TIMED])
+        number[TIMED] -= 1
+        return flow
+    while number[STARTED] < number[READY]:
+        flow = int(ready[number[STARTED]])
+        number[STARTED] += 1
+        time = start_time(flow, now, earliest, delay)
+        if time <= now:
+            return flow
+        due[flow] = time
+        number[TIMED] = put_item(timed, timed_place, due, flow, number[TIMED])
+    return NIL
 
 
 @kernel
@@ -213,8 +244,9 @@ def start_flow(
 
 @kernel
 def advance(
-    limit: int, latency: float, flow_path: I32, flow_size: F64, successor: I32, waiting: I32, after_ptr: I64,
-    after_flow: I32, start: F64, sent: F64, order: I32, ready: I32, path_ptr: I32, path_resource: I32, path_cap: F64,
+    limit: int, latency: float, flow_path: I32, flow_size: F64, earliest: F64, delay: F64, successor: I32,
+    waiting: I32, after_ptr: I64, after_flow: I32, start: F64, sent: F64, order: I32, ready: I32, due: F64, timed: I32,
+    timed_place: I32, path_ptr: I32, path_resource: I32, path_cap: F64,
     capacity: F64, demand: F64, spare: F64, open_count: I32, tight: I32, filling_tight: I32, dirty: I32,
     resource: I32, hops: int, entry: I32, slot: I32, slot_path: I32, rate: F64, fresh: F64, left: F64, since: F64,
     key: F64, bind: I32, heap: I32, place: I32, free: I32, members: I32, filling: I32, number: I64,
@@ -223,8 +255,9 @@ def advance(
 
     A flow is ready when ``waiting`` (its needs, and one for the flow before it in its queue) is 0; the needs of
     others fall when it arrives, ``latency`` after its last byte left. Because every message has the same latency,
-    arrivals happen in the order of sending, so that a pointer into ``order`` replaces a heap of starts. All events
-    of one moment are done before rates are solved anew.
+    arrivals happen in the order of sending, so that a pointer into ``order`` replaces a heap of starts. Only flows
+    with a time of their own, ``earliest`` or ``delay``, wait in a heap. All events of one moment are done before rates
+    are solved anew.
     """
     flows = len(flow_size)
     while number[SENT] < flows and number[SENT] < limit:
@@ -233,7 +266,9 @@ def advance(
             now = 0.0
         if number[HEAPED] > 0:
             now = min(now, float(key[heap[0]]))
-        if number[ARRIVED] < number[SENT]:
+        if number[TIMED] > 0:
+            now = min(now, float(due[timed[0]]))
+        if number[ARRIVED] < number[ORDERED]:
             now = min(now, float(sent[order[number[ARRIVED]]]) + latency)
         if now == np.inf:
             return STUCK
@@ -250,17 +285,24 @@ def advance(
                 )  # fmt: skip
                 free[number[FREE]] = at
                 number[FREE] += 1
-                mark_sent(int(slot[at, FLOW]), now, sent, order, successor, waiting, ready, number)
+                mark_sent(int(slot[at, FLOW]), now, sent, successor, waiting, ready, number)
+                await_arrival(int(slot[at, FLOW]), order, number)
                 moved = True
             if release_arrivals(now, latency, waiting, after_ptr, after_flow, sent, order, ready, number):
                 moved = True
-            while number[STARTED] < number[READY]:
-                flow = int(ready[number[STARTED]])
-                number[STARTED] += 1
+            while True:
+                flow = take_due(now, earliest, delay, ready, due, timed, timed_place, number)
+                if flow == NIL:
+                    break
                 start[flow] = now
                 moved = True
-                if flow_path[flow] == NIL or flow_size[flow] == 0.0:
-                    mark_sent(flow, now, sent, order, successor, waiting, ready, number)
+                if flow_path[flow] < 0 or flow_size[flow] == 0.0:
+                    mark_sent(flow, now, sent, successor, waiting, ready, number)
+                    if flow_path[flow] != WORKS:
+                        await_arrival(flow, order, number)
+                        continue
+                    for turn in range(after_ptr[flow], after_ptr[flow + 1]):
+                        free_flow(int(after_flow[turn]), waiting, ready, number)
                     continue
                 start_flow(
                     flow, int(flow_path[flow]), now, float(flow_size[flow]), hops, slot, slot_path, rate, left,

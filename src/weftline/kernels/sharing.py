@@ -28,7 +28,9 @@ DIRTY = 6
 STAMP = 7
 SOLVES = 8
 SOLVED = 9
-NUMBERS = 10
+ORDERED = 10
+TIMED = 11
+NUMBERS = 12
 
 # Columns of ``slot``, the integers of one flow that is being sent.
 FLOW = 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal
+
+import numpy as np
 
 from weftline.kernels.column import F64, I8, I32, I64, freeze
 
@@ -18,6 +20,13 @@ class Via(IntEnum):
     FABRIC = 0
     HOST = 1
     """The network inside a host (NVLink)."""
+    WORK = 2
+    """None: work of ``delay_us`` at its source, such as a kernel on a GPU, which others wait for."""
+
+
+def no_times() -> F64:
+    """Return the column of flows of which none has a time of its own."""
+    return np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +104,12 @@ class JobTraffic:
 class Flows:
     """F transfers and what each waits for.
 
-    A flow starts when every flow in ``need_flow[need_ptr[f]:need_ptr[f + 1]]`` has *arrived at its receiver*
+    A flow is ready when every flow in ``need_flow[need_ptr[f]:need_ptr[f + 1]]`` has *arrived at its receiver*
     (sent, plus the message latency), and the flow before it in its queue has been sent. A queue is an in-order
-    channel, such as the queue pair of a sender: its flows go out in index order, one at a time.
+    channel, such as the queue pair of a sender: its flows go out in index order, one at a time. A flow starts
+    ``delay_us`` after it is ready and its ``start_us`` has come.
+
+    Work (``Via.WORK``) sends nothing: it has arrived, without latency, as soon as its delay is over.
     """
 
     source: I32
@@ -111,10 +123,17 @@ class Flows:
     """Queue of each flow, numbered from 0; NIL for a flow in no queue."""
     tag: I32
     """Step or phase of the collective, for series and pictures."""
+    start_us: F64 = field(default_factory=no_times)
+    """Microseconds before which each flow does not start; empty where no flow has such a time."""
+    delay_us: F64 = field(default_factory=no_times)
+    """Microseconds that each flow waits once nothing else holds it; empty where no flow waits."""
 
     def __post_init__(self) -> None:
         """Make the columns read-only."""
-        freeze(self.source, self.target, self.via, self.size_bytes, self.need_ptr, self.need_flow, self.queue, self.tag)
+        freeze(
+            self.source, self.target, self.via, self.size_bytes, self.need_ptr, self.need_flow, self.queue, self.tag,
+            self.start_us, self.delay_us,
+        )  # fmt: skip
 
     @property
     def count(self) -> int:

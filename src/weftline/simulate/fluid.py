@@ -38,8 +38,11 @@ class Load:
     """Everything that a fluid run reads: flows, how they follow each other, and the paths that they share."""
 
     flow_path: I32
-    """Path of each flow, NIL where it needs no network."""
+    """Path of each flow, NIL where it needs no network, ``WORKS`` where it is work."""
     flow_size: F64
+    earliest: F64
+    delay: F64
+    """Times of flows as ``Flows`` has them: empty where no flow has one."""
     slots: int
     """The most flows that can be sent at one time: one per queue, and each flow that is in none."""
     successor: I32
@@ -68,9 +71,12 @@ def run_fluid(load: Load, latency_us: float, progress: Progress | None) -> tuple
     ready[: len(first)] = first
     number = np.zeros(NUMBERS, dtype=np.int64)
     number[READY], number[FREE], number[STAMP] = len(first), load.slots, FIRST_STAMP
+    timed = flows if len(load.earliest) or len(load.delay) else 0
     state = (
-        load.flow_path, load.flow_size, load.successor, waiting, load.after_ptr, load.after_flow, start, sent,
-        np.empty(flows, dtype=np.int32), ready, load.path_ptr, load.path_resource, load.path_cap, load.capacity,
+        load.flow_path, load.flow_size, load.earliest, load.delay, load.successor, waiting, load.after_ptr,
+        load.after_flow, start, sent, np.empty(flows, dtype=np.int32), ready, np.empty(timed),
+        np.empty(timed, dtype=np.int32), np.full(timed, NIL, dtype=np.int32), load.path_ptr, load.path_resource,
+        load.path_cap, load.capacity,
         *_resource_state(len(load.capacity)), *_slot_state(load), number,
     )  # fmt: skip
     limit = 0

@@ -52,7 +52,7 @@ def resolve_paths(flows: Flows, fabric: Fabric, routes: Routes, options: SimOpti
     pair, first = group_pairs(flows.source, flows.target, flows.via)
     source, target, via = flows.source[first], flows.target[first], flows.via[first]
     inside = via == Via.HOST
-    outside = np.flatnonzero(~inside & (source != target))
+    outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
     walk_ptr, walk_port = _walk(source[outside], target[outside], fabric, routes, options)
     length = np.where(inside, 2, 0).astype(np.int64)
     length[outside] = np.diff(walk_ptr)

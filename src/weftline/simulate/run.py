@@ -10,6 +10,7 @@ import numpy as np
 from weftline.errors import InternalError, SpecError
 from weftline.kernels.chains import count_waits, invert_needs, link_queues, longest_chain
 from weftline.kernels.column import F64, I32, I64, NIL
+from weftline.kernels.fluid import WORKS
 from weftline.kernels.pairs import (
     keep_resources,
     least_capacity,
@@ -42,7 +43,8 @@ def simulate(
     Raises:
         SpecError: ``spec.simulation-options``, ``spec.unreachable-pair``, ``spec.inside-host-rate``,
             ``spec.link-rate``.
-        InternalError: ``internal.flow-circle``, ``internal.beats-bound``, ``internal.other-fabric``.
+        InternalError: ``internal.flow-circle``, ``internal.beats-bound``, ``internal.flow-times``,
+            ``internal.other-fabric``.
     """
     _check(flows, fabric, routes, options)
     if flows.count == 0:
@@ -61,7 +63,7 @@ def simulate(
     )
     del duration
     start, sent = run_fluid(_load(flows, paths, cap, after), options.latency_us, progress)
-    sent += options.latency_us
+    _finish(flows, start, sent, options.latency_us)
     total = float(sent.max())
     if total < bound[0] * (1 - TOLERANCE):
         raise InternalError("internal.beats-bound", f"{total!r} us is less than the lower bound {bound[0]!r} us")
@@ -75,6 +77,16 @@ def simulate(
         port_bytes=carried[: fabric.port_count].copy(),
         assumptions=_assumptions(flows, routes, options),
     )
+
+
+def _finish(flows: Flows, start: F64, sent: F64, latency_us: float) -> None:
+    """Turn the ends of sending into arrivals, in place; work began its delay before it ended, and has no latency."""
+    sent += latency_us
+    work = np.flatnonzero(flows.via == Via.WORK)
+    if len(work):
+        sent[work] = start[work]
+        if len(flows.delay_us):
+            start[work] -= flows.delay_us[work]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +118,12 @@ def _load(flows: Flows, paths: Paths, cap: F64, after: _After) -> Load:
     ptr, resource = keep_resources(paths.pair_ptr, paths.pair_resource, number)
     alone = np.isinf(cap)
     path = np.where(alone[paths.flow_pair], NIL, paths.flow_pair).astype(np.int32) if alone.any() else paths.flow_pair
+    work = flows.via == Via.WORK
+    path = np.where(work, WORKS, path).astype(np.int32) if work.any() else path
     slots = after.queues + int(np.count_nonzero(flows.queue == NIL))
     return Load(
-        path, flows.size_bytes, slots, after.successor, flows.need_ptr, after.ptr, after.flow, ptr, resource, cap,
-        paths.capacity[kept],
+        path, flows.size_bytes, flows.start_us, flows.delay_us, slots, after.successor, flows.need_ptr, after.ptr,
+        after.flow, ptr, resource, cap, paths.capacity[kept],
     )  # fmt: skip
 
 
@@ -124,7 +138,10 @@ def _bound_of_chains(
     flows: Flows, fabric: Fabric, duration: F64, after: _After, latency_us: float
 ) -> tuple[float, str, int]:
     """Longest chain of messages, each sent as fast as its path can."""
-    chain, last, ordered = longest_chain(duration, latency_us, after.waiting, after.successor, after.ptr, after.flow)
+    chain, last, ordered = longest_chain(
+        duration, latency_us, flows.via, flows.start_us, flows.delay_us, after.waiting, after.successor, after.ptr,
+        after.flow,
+    )  # fmt: skip
     if ordered < flows.count:
         raise InternalError("internal.flow-circle", f"{flows.count - ordered} flows wait for each other")
     end = fabric.port_name(int(flows.target[last]))
@@ -165,6 +182,9 @@ def _check(flows: Flows, fabric: Fabric, routes: Routes, options: SimOptions) ->
         )
     if routes.fabric_digest != fabric.digest:
         raise InternalError("internal.other-fabric", "the routes were computed for another fabric")
+    for times in (flows.start_us, flows.delay_us):
+        if len(times) not in {0, flows.count} or not (np.isfinite(times) & (times >= 0)).all():
+            raise InternalError("internal.flow-times", "starts and delays of flows are times from 0, one each or none")
     for ends in (flows.source, flows.target):
         if not (ends.min(initial=0) >= 0 and ends.max(initial=0) < fabric.port_count):
             raise InternalError("internal.other-fabric", "the flows use ports that the fabric does not have")

@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def longest_chain(duration: Sequence[int], latency: int, needs: Sequence[Sequence[int]], queue: Sequence[int]) -> int:
+def longest_chain(
+    duration: Sequence[int],
+    latency: int,
+    needs: Sequence[Sequence[int]],
+    queue: Sequence[int],
+    works: Sequence[bool],
+    earliest: Sequence[int],
+    delay: Sequence[int],
+) -> int:
     """Follow every chain backwards from every flow; needs point to earlier flows."""
 
     def sent(flow: int) -> int:
-        begin = max((sent(need) + latency for need in needs[flow]), default=0)
+        begin = max((arrived(need) for need in needs[flow]), default=0)
         before = [other for other in range(flow) if queue[flow] >= 0 and queue[other] == queue[flow]]
-        return max(begin, sent(before[-1]) if before else 0) + duration[flow]
+        return max(begin, sent(before[-1]) if before else 0, earliest[flow]) + delay[flow] + duration[flow]
 
-    return max(sent(flow) + latency for flow in range(len(duration)))
+    def arrived(flow: int) -> int:
+        return sent(flow) + (0 if works[flow] else latency)
+
+    return max(arrived(flow) for flow in range(len(duration)))
 
 
 def successors(queue: Sequence[int]) -> list[int]:

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from weftline.model.traffic import Collective, CollectiveKind
+from weftline.kernels.chains import WORK
+from weftline.model.traffic import Collective, CollectiveKind, Via
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,7 @@ def test_bus_bandwidth_is_in_gigabytes_per_second() -> None:
 @pytest.mark.parametrize("time_us", [0.0, float("nan")])
 def test_no_time_has_no_bus_bandwidth(time_us: float) -> None:
     assert Collective("all-reduce", "ring", 10**9, 1).bus_bandwidth(time_us) is None
+
+
+def test_kernels_know_work_by_the_same_number() -> None:
+    assert Via.WORK == WORK

@@ -37,6 +37,8 @@ def make_flows(
         need_flow=np.array([need for row in needs for need in row], dtype=np.int32),
         queue=np.array(columns.get("queue", [NIL] * count), dtype=np.int32),
         tag=np.zeros(count, dtype=np.int32),
+        start_us=np.array(columns.get("start", []), dtype=np.float64),
+        delay_us=np.array(columns.get("delay", []), dtype=np.float64),
     )
 
 
@@ -77,6 +79,36 @@ def test_an_empty_message_and_one_to_oneself_take_the_latency_only(star: tuple[F
     result = simulate(flows, *star, SimOptions(3.0))
     assert result.finish_us.tolist() == pytest.approx([3.0, 3.0, 26.0])
     assert result.port_bytes[2] == 0.0
+
+
+def test_a_flow_starts_its_delay_after_it_is_ready_and_not_before_its_time(star: tuple[Fabric, Routes]) -> None:
+    flows = make_flows([(0, 1), (1, 2), (3, 4)], MB, [[], [0], []], start=[7.0, 0.0, 100.0], delay=[1.0, 4.0, 0.0])
+    result = simulate(flows, *star, SimOptions(2.0))
+    assert result.start_us.tolist() == pytest.approx([8.0, 34.0, 100.0])
+    assert result.finish_us.tolist() == pytest.approx([30.0, 56.0, 122.0])
+    assert result.bound_low_us == pytest.approx(122.0)
+    assert result.bound_name.endswith("ending at host-0005/nic1")
+
+
+def test_work_takes_its_delay_and_holds_its_queue_but_no_link(star: tuple[Fabric, Routes]) -> None:
+    """Two works follow each other; the message of the first goes out while the second goes on."""
+    flows = make_flows(
+        [(0, 0), (0, 0), (0, 1)], [0.0, 0.0, MB], [[], [], [0]],
+        via=[Via.WORK, Via.WORK, Via.FABRIC], queue=[0, 0, NIL], delay=[10.0, 5.0, 0.0], start=[3.0, 0.0, 0.0],
+    )  # fmt: skip
+    result = simulate(flows, *star, SimOptions(2.0))
+    assert result.start_us.tolist() == pytest.approx([3.0, 13.0, 13.0])
+    assert result.finish_us.tolist() == pytest.approx([13.0, 18.0, 35.0])
+    assert result.bound_low_us == pytest.approx(35.0)
+
+
+@pytest.mark.parametrize(
+    ("column", "times"), [("start", [1.0]), ("delay", [0, -1.0]), ("start", [0, float("nan")])]
+)
+def test_times_that_are_none_are_our_bug(column: str, times: list[float], star: tuple[Fabric, Routes]) -> None:
+    with pytest.raises(InternalError) as caught:
+        simulate(make_flows([(0, 1), (1, 2)], MB, None, **{column: times}), *star, SimOptions(1.0))
+    assert caught.value.code == "internal.flow-times"
 
 
 def test_nothing_to_send_takes_no_time(star: tuple[Fabric, Routes]) -> None:
