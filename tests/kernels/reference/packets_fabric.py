@@ -1,0 +1,285 @@
+"""Links, buffers and switches of the packet machine: what a port sends, and where a packet that arrives stands next."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tests.kernels.reference.packets_buffer import Group, Pool
+from tests.kernels.reference.packets_loop import Event, Loop
+from tests.kernels.reference.packets_port import NIL, Kind, Packet, Port, promise
+from tests.kernels.reference.packets_world import Tables, World
+from tests.kernels.reference.tables import mix
+from weftline.model.packet import FlowControl, LaneProfile
+
+MILLION = 1_000_000
+
+
+class Ends(Protocol):
+    """What the fabric asks of the hosts."""
+
+    target: list[int]
+    """By flow."""
+
+    def make_data(self, port: Port) -> Packet | None:
+        """Make the packet that an idle port of a host sends now, if a flow may send one."""
+        ...
+
+    def await_pace(self, port: Port) -> None:
+        """See to it that a port wakes when the pace of its flows allows it."""
+        ...
+
+    def list_blocks(self, port: Port, lane: int) -> list[int]:
+        """List what the next packets of the flows in a lane take of credits, for flows whose pace allows them."""
+        ...
+
+    def take(self, packet: Packet) -> None:
+        """Take a packet that has come."""
+        ...
+
+
+class Fabric:
+    """All ports and buffers."""
+
+    hosts: Ends
+
+    def __init__(self, world: World, loop: Loop) -> None:
+        self.world = world
+        self.loop = loop
+        self.medium = medium = world.medium
+        self.carriage = world.carriage
+        self.loss: tuple[int, int, int] | None = None
+        self.rate: list[int] = medium.rate_mbps.tolist()
+        self.propagation: list[int] = medium.propagation_ps.tolist()
+        self.response: list[int] = medium.response_ps.tolist()
+        self.latency: list[int] = medium.latency_ps.tolist()
+        self.receive: list[int] = medium.receive_ps.tolist()
+        self.is_switch = [bool(flag) for flag in world.is_switch.tolist()]
+        self.turn = [0] * len(self.is_switch)
+        """How often each row of the tables has chosen."""
+        self.build_ports()
+
+    def build_ports(self) -> None:
+        peers: list[int] = self.world.port_peer.tolist()
+        nodes: list[int] = self.world.port_node.tolist()
+        rows: list[list[int]] = self.medium.profile.tolist()
+        profiles: list[list[LaneProfile]] = [[self.medium.profiles[number] for number in row] for row in rows]
+        pools = [Pool(size) for size in self.medium.pool_bytes.tolist()]
+        self.port = [
+            Port(number, node, peer, profiles[number])
+            for number, (node, peer) in enumerate(zip(nodes, peers, strict=True))
+        ]
+        self.group = [
+            [Group(port.number, lane, profile, pools[port.node]) for lane, profile in enumerate(port.profiles)]
+            for port in self.port
+        ]
+        fastest = [0] * len(self.is_switch)
+        for port in self.port:
+            if port.peer != NIL:
+                port.credits = [promise(profile) for profile in profiles[port.peer]]
+                fastest[port.node] = max(fastest[port.node], self.rate[port.number])
+        self.is_stored = [True] * len(self.port)
+        """Whether the peer acts on a packet when it has all of it, not when it has its head."""
+        self.flight: list[list[tuple[int, Packet]]] = [[] for _ in self.port]
+        for port in self.port:
+            if port.peer != NIL:
+                there = self.port[port.peer].node
+                cuts = self.is_switch[there] and bool(self.medium.is_cut_through[there])
+                self.is_stored[port.number] = not (cuts and fastest[there] <= self.rate[port.number])
+
+    def serialise(self, port: Port, wire: int) -> int:
+        """How long that many bytes take on the wire."""
+        return -(-wire * 8 * MILLION // self.rate[port.number])
+
+    def kick(self, port: Port) -> None:
+        """Something may have become possible: send now, or when the port is free."""
+        if port.busy <= self.loop.now:
+            self.start(port)
+        elif port.has_more:
+            self.expect_free(port)
+
+    def expect_free(self, port: Port) -> None:
+        if not port.has_free:
+            port.has_free = True
+            self.loop.push(port.busy, Event.FREE, port.number)
+
+    def free(self, number: int) -> None:
+        port = self.port[number]
+        port.has_free = False
+        if port.busy > self.loop.now:
+            self.expect_free(port)
+        else:
+            self.start(port)
+
+    def start(self, port: Port) -> None:
+        """Send the next packet of an idle port, if one can go."""
+        lane = port.choose_lane(self.loop.now)
+        if lane is not None:
+            packet = port.take(lane)
+        else:
+            made = self.hosts.make_data(port)
+            if made is None:
+                self.hosts.await_pace(port)
+                self.await_credits(port)
+                return
+            packet = made
+        self.leave_buffer(packet, port)
+        credits_ = port.credits[packet.lane]
+        if credits_ is not None:
+            credits_.available -= packet.blocks
+        took = self.serialise(port, packet.wire)
+        port.busy = self.loop.now + took
+        port.wire_bytes += packet.wire
+        port.packets += 1
+        there = self.port[port.peer].node
+        due = self.loop.now + self.latency[port.node] + self.propagation[port.number]
+        due += 0 if self.is_switch[there] else self.receive[there]
+        due += took if self.is_stored[port.number] else 0
+        self.flight[port.number].append((due, packet))
+        self.loop.push(due, Event.ARRIVE, port.number)
+        if port.has_more:
+            self.expect_free(port)
+
+    def leave_buffer(self, packet: Packet, port: Port) -> None:
+        """Give back what a packet that starts now took in its input buffer."""
+        group, packet.group = packet.group, None
+        if group is None:
+            return
+        group.release(packet.stored)
+        if group.profile.control is FlowControl.CREDIT:
+            self.give_credit(group, packet.blocks, self.loop.now + self.serialise(port, packet.wire))
+        elif group.wants_on:
+            group.is_off = False
+            self.send_pause(group, is_off=False)
+
+    def send_pause(self, group: Group, *, is_off: bool) -> None:
+        """Put a pause frame between the packets of a port, as soon as the one that it sends is out."""
+        port = self.port[group.port]
+        port.busy = max(self.loop.now, port.busy) + self.serialise(port, self.carriage.pause_bytes)
+        port.wire_bytes += self.carriage.pause_bytes
+        port.pauses += is_off
+        effect = port.busy + self.propagation[port.number] + self.response[port.peer]
+        self.loop.push(effect, Event.CONTROL, port.peer * 16 + group.lane * 2 + is_off)
+
+    def control(self, subject: int) -> None:
+        port, lane, is_off = self.port[subject // 16], subject // 2 % 8, bool(subject % 2)
+        port.is_held[lane] = is_off
+        if is_off:
+            port.held_since[lane] = self.loop.now
+        else:
+            port.held_ps += self.loop.now - port.held_since[lane]
+            self.kick(port)
+
+    def give_credit(self, group: Group, blocks: int, time: int) -> None:
+        """Promise blocks again to the sender behind an input buffer, from a time on and the way there."""
+        back = self.port[group.port]
+        sender = self.port[back.peer]
+        credits_ = sender.credits[group.lane]
+        assert credits_ is not None
+        credits_.last = max(time + self.propagation[back.number] + self.response[sender.number], credits_.last)
+        credits_.coming.append((credits_.last, blocks))
+        if credits_.wanted:
+            self.expect_credit(sender, group.lane)
+
+    def await_credits(self, port: Port) -> None:
+        """Remember which lanes of an idle port starve: those with a head that lacks nothing but credits."""
+        for lane, credits_ in enumerate(port.credits):
+            if credits_ is None or port.is_held[lane]:
+                continue
+            heads = [port.queue[lane][0].blocks] if port.queue[lane] else []
+            heads += self.hosts.list_blocks(port, lane)
+            if heads:
+                credits_.wanted = min(heads)
+                self.expect_credit(port, lane)
+
+    def expect_credit(self, port: Port, lane: int) -> None:
+        credits_ = port.credits[lane]
+        assert credits_ is not None
+        time = credits_.enough_at(credits_.wanted)
+        if time is not None and not credits_.has_event:
+            credits_.has_event = True
+            self.loop.push(time, Event.CREDIT, port.number * 8 + lane)
+
+    def credit(self, subject: int) -> None:
+        port = self.port[subject // 8]
+        credits_ = port.credits[subject % 8]
+        assert credits_ is not None
+        credits_.has_event = False
+        credits_.wanted = 0
+        self.kick(port)
+
+    def arrive(self, number: int) -> None:
+        due, packet = self.flight[number].pop(0)
+        assert due == self.loop.now
+        came_in = self.port[self.port[number].peer]
+        packet.crossed += 1
+        if self.is_switch[came_in.node]:
+            self.forward(packet, came_in)
+            return
+        group = self.group[came_in.number][packet.lane]
+        if group.profile.control is FlowControl.CREDIT:
+            self.give_credit(group, packet.blocks, self.loop.now)
+        self.hosts.take(packet)
+
+    def forward(self, packet: Packet, came_in: Port) -> None:
+        """Find room for a packet in a switch, or drop it."""
+        leave_by, lane = self.find_output(packet, came_in.node)
+        port = self.port[leave_by]
+        group = self.group[came_in.number][packet.lane]
+        cell = group.profile.cell_bytes
+        size = -(-(packet.wire - self.carriage.unstored_bytes) // cell) * cell
+        limit = port.profiles[lane].limit_bytes
+        if (limit and port.bytes[lane] + size > limit) or not group.admit(size):
+            came_in.drops += 1
+            if group.profile.is_lossless and self.loss is None:
+                self.loss = (self.loop.now, came_in.number, packet.lane)
+            if group.profile.control is FlowControl.CREDIT:
+                self.give_credit(group, packet.blocks, self.loop.now)
+            return
+        if group.wants_off:
+            group.is_off = True
+            self.send_pause(group, is_off=True)
+        if packet.kind is Kind.DATA and self.is_marked(packet, port, lane):
+            packet.is_marked = True
+            port.marks += 1
+        packet.group, packet.stored, packet.lane = group, size, lane
+        self.enqueue(packet, port)
+
+    def enqueue(self, packet: Packet, port: Port) -> None:
+        port.queue[packet.lane].append(packet)
+        port.bytes[packet.lane] += packet.stored
+        port.peak = max(port.peak, sum(port.bytes))
+        self.kick(port)
+
+    def find_output(self, packet: Packet, node: int) -> tuple[int, int]:
+        """Follow the path, or let the table of the switch choose."""
+        tables = self.world.tables
+        if tables is None or packet.kind is not Kind.DATA:
+            return packet.way[packet.crossed]
+        row = int(tables.switch_row[node])
+        first = int(tables.group_ptr[row]) + int(tables.group[row, tables.column[self.hosts.target[packet.flow]]])
+        members: list[int] = tables.member_port[tables.member_ptr[first] : tables.member_ptr[first + 1]].tolist()
+        if len(members) == 1:
+            return members[0], self.medium.data_lane
+        return self.choose_member(packet, tables, row, members), self.medium.data_lane
+
+    def choose_member(self, packet: Packet, tables: Tables, row: int, members: list[int]) -> int:
+        """Take members in turn; or the one with the shortest queue, from a place on that differs by packet."""
+        seed = self.world.seed
+        if tables.spread == "spray":
+            at = (self.turn[row] + mix(row + seed)) % len(members)
+            self.turn[row] += 1
+            return members[at]
+        at = mix(mix(seed + packet.flow) + packet.number) % len(members)
+        return min(members[at:] + members[:at], key=lambda member: sum(self.port[member].bytes))
+
+    def is_marked(self, packet: Packet, port: Port, lane: int) -> bool:
+        """Tell whether a packet that joins a queue is marked for its length."""
+        marking = port.profiles[lane].marking
+        waiting = port.bytes[lane]
+        if marking is None or waiting <= marking.min_bytes:
+            return False
+        if waiting > marking.max_bytes:
+            return True
+        chance = marking.chance_ppm * (waiting - marking.min_bytes) // (marking.max_bytes - marking.min_bytes)
+        draw = mix(mix(mix(self.world.seed) + packet.flow) + packet.number * 64 + packet.crossed)
+        return draw % MILLION < chance

@@ -1,0 +1,214 @@
+"""Flows and hosts of the packet machine: when a flow starts, what its ends send, and when it has arrived."""
+
+from __future__ import annotations
+
+from tests.kernels.reference.packets_ends import Receiver, Reply, Sender
+from tests.kernels.reference.packets_fabric import Fabric
+from tests.kernels.reference.packets_loop import Event, Loop
+from tests.kernels.reference.packets_pace import Pace
+from tests.kernels.reference.packets_port import NIL, Kind, Packet, Port, count_blocks
+from tests.kernels.reference.packets_world import World
+
+
+class Hosts:
+    """All flows."""
+
+    def __init__(self, world: World, loop: Loop, fabric: Fabric) -> None:
+        self.loop = loop
+        self.fabric = fabric
+        self.carriage = world.carriage
+        self.notice_lane = world.medium.notice_lane
+        self.size: list[int] = world.flow_bytes.tolist()
+        self.source: list[int] = world.flow_source.tolist()
+        self.target: list[int] = world.flow_target.tolist()
+        self.delay: list[int] = world.flow_delay.tolist()
+        self.way: list[list[tuple[int, int]]] = []
+        self.way_back: list[list[tuple[int, int]]] = []
+        ports: list[int] = world.path_port.tolist()
+        lanes: list[int] = world.path_lane.tolist()
+        backs: list[int] = world.back_lane.tolist()
+        for path in world.flow_path.tolist():
+            hops = range(int(world.path_ptr[path]), int(world.path_ptr[path + 1]))
+            self.way.append([(ports[hop], lanes[hop]) for hop in hops])
+            self.way_back.append([(fabric.port[ports[hop]].peer, backs[hop]) for hop in reversed(hops)])
+        count = len(self.size)
+        pacing = self.carriage.pacing
+        packets = [max(1, -(-size // self.carriage.mtu_bytes)) for size in self.size]
+        self.sender = [
+            Sender(packets[flow], self.carriage, Pace(pacing, fabric.rate[self.source[flow]]) if pacing else None)
+            for flow in range(count)
+        ]
+        self.receiver = [Receiver(packets[flow], self.carriage) for flow in range(count)]
+        self.start_ps = [NIL] * count
+        self.finish_ps = [NIL] * count
+        self.missing = [0] * count
+        """Flows that must arrive before, and the one that must have been sent."""
+        self.then: list[list[int]] = [[] for _ in range(count)]
+        """Flows that need this one at its receiver."""
+        self.successor: list[int] = [NIL] * count
+        """The flow behind it in its queue."""
+        last: dict[int, int] = {}
+        for flow, queue in enumerate(world.flow_queue.tolist()):
+            needs: list[int] = world.need_flow[world.need_ptr[flow] : world.need_ptr[flow + 1]].tolist()
+            for need in needs:
+                self.then[need].append(flow)
+                self.missing[flow] += 1
+            if queue != NIL:
+                if queue in last:
+                    self.successor[last[queue]] = flow
+                    self.missing[flow] += 1
+                last[queue] = flow
+        for flow, missing in enumerate(self.missing):
+            if missing == 0:
+                self.loop.push(self.delay[flow], Event.START, flow)
+
+    def get_ready(self, flow: int) -> None:
+        """One thing less that a flow waits for."""
+        self.missing[flow] -= 1
+        if self.missing[flow] == 0:
+            self.loop.push(self.loop.now + self.delay[flow], Event.START, flow)
+
+    def begin(self, flow: int) -> None:
+        self.start_ps[flow] = self.loop.now
+        if self.way[flow]:
+            self.update_ring(flow)
+            self.fabric.kick(self.fabric.port[self.source[flow]])
+            return
+        self.finish(flow)
+        if self.successor[flow] != NIL:
+            self.get_ready(self.successor[flow])
+
+    def finish(self, flow: int) -> None:
+        self.finish_ps[flow] = self.loop.now
+        for other in self.then[flow]:
+            self.get_ready(other)
+
+    def update_ring(self, flow: int) -> None:
+        """A flow with something to send stands in the ring of its port, else not."""
+        ring = self.fabric.port[self.source[flow]].ring
+        if not self.sender[flow].has_more:
+            if flow in ring:
+                ring.remove(flow)
+        elif flow not in ring:
+            ring.append(flow)
+
+    def data_wire(self, flow: int) -> int:
+        """Bytes on the wire of the packet that a flow sends next."""
+        mtu = self.carriage.mtu_bytes
+        return min(mtu, self.size[flow] - self.sender[flow].upcoming * mtu) + self.carriage.overhead_bytes
+
+    def lane(self, flow: int) -> int:
+        """The lane by which a flow leaves its host."""
+        return self.way[flow][0][1]
+
+    def allows(self, flow: int) -> bool:
+        """Tell whether the pace of a flow lets it send now."""
+        return self.sender[flow].allowed_from <= self.loop.now
+
+    def make_data(self, port: Port) -> Packet | None:
+        """Let the first flow from the cursor on send that may, and move the cursor behind it."""
+        for at, flow in enumerate(port.ring):
+            wire = self.data_wire(flow)
+            blocks = count_blocks(wire, self.carriage)
+            if self.allows(flow) and port.may_send(self.lane(flow), blocks, self.loop.now):
+                port.ring = port.ring[at + 1 :] + port.ring[: at + 1]
+                number = self.count_sent(flow, wire)
+                return Packet(Kind.DATA, flow, number, NIL, wire, blocks, self.way[flow], self.lane(flow))
+        return None
+
+    def count_sent(self, flow: int, wire: int) -> int:
+        """Move a sender on by the packet that it sends now, and say which that is."""
+        sender = self.sender[flow]
+        number = sender.upcoming
+        had_sent_all = sender.has_sent_all
+        sender.take(self.loop.now, wire)
+        self.update_ring(flow)
+        if self.carriage.timeout_ps and not sender.has_timer:
+            sender.has_timer = True
+            self.loop.push(sender.since + self.carriage.timeout_ps, Event.TIMER, flow)
+        if sender.has_sent_all and not had_sent_all and self.successor[flow] != NIL:
+            self.get_ready(self.successor[flow])
+        return number
+
+    def list_blocks(self, port: Port, lane: int) -> list[int]:
+        """List what the next packets of the flows in a lane take of credits, for flows whose pace allows them."""
+        flows = [flow for flow in port.ring if self.lane(flow) == lane and self.allows(flow)]
+        return [count_blocks(self.data_wire(flow), self.carriage) for flow in flows]
+
+    def await_pace(self, port: Port) -> None:
+        """Wake an idle port when the pace of the first of its flows allows it."""
+        times = [
+            self.sender[flow].allowed_from
+            for flow in port.ring
+            if not self.allows(flow) and not port.is_held[self.lane(flow)]
+        ]
+        if times and (port.wake == NIL or min(times) < port.wake):
+            port.wake = min(times)
+            self.loop.push(port.wake, Event.WAKE, port.number)
+
+    def wake(self, number: int) -> None:
+        port = self.fabric.port[number]
+        if port.wake == self.loop.now:
+            port.wake = NIL
+            self.fabric.kick(port)
+
+    def timer(self, flow: int) -> None:
+        sender = self.sender[flow]
+        sender.has_timer = False
+        if sender.is_over or sender.next == sender.acked:
+            return
+        if self.loop.now < sender.since + self.carriage.timeout_ps:
+            sender.has_timer = True
+            self.loop.push(sender.since + self.carriage.timeout_ps, Event.TIMER, flow)
+            return
+        sender.rewind()
+        self.update_ring(flow)
+        self.fabric.kick(self.fabric.port[self.source[flow]])
+
+    def take(self, packet: Packet) -> None:
+        """A packet has come to a host; what belongs to a flow that is over means nothing."""
+        if self.sender[packet.flow].is_over:
+            return
+        if packet.kind is Kind.DATA:
+            self.take_data(packet)
+        else:
+            self.take_answer(packet)
+
+    def take_data(self, packet: Packet) -> None:
+        """A packet has come to its receiver."""
+        receiver = self.receiver[packet.flow]
+        if packet.is_marked and receiver.owes_notice(self.loop.now):
+            self.answer(packet.flow, Kind.NOTICE, Reply(0))
+        was_done = receiver.is_done
+        reply = receiver.take(packet.number)
+        if reply is not None:
+            self.answer(packet.flow, Kind.ACK if reply.end is None else Kind.NAK, reply)
+        if receiver.is_done and not was_done:
+            self.finish(packet.flow)
+
+    def answer(self, flow: int, kind: Kind, reply: Reply) -> None:
+        """Send a control packet from the target of a flow to its source."""
+        way = self.way_back[flow]
+        wire = self.carriage.ack_bytes
+        if kind is Kind.NOTICE:
+            way = [(port, self.notice_lane) for port, _ in way]
+            wire = self.carriage.notice_bytes
+        end = NIL if reply.end is None else reply.end
+        number, lane = way[0]
+        packet = Packet(kind, flow, reply.first_missing, end, wire, count_blocks(wire, self.carriage), way, lane)
+        self.fabric.enqueue(packet, self.fabric.port[number])
+
+    def take_answer(self, packet: Packet) -> None:
+        """A control packet has come to the source of its flow."""
+        sender = self.sender[packet.flow]
+        if packet.kind is Kind.NOTICE:
+            if sender.pace:
+                sender.pace.notice(self.loop.now)
+            return
+        if packet.kind is Kind.ACK:
+            sender.hear_ack(self.loop.now, packet.number)
+        else:
+            sender.hear_nak(self.loop.now, packet.number, packet.end, self.carriage.recovery)
+        self.update_ring(packet.flow)
+        if sender.has_more:
+            self.fabric.kick(self.fabric.port[self.source[packet.flow]])

@@ -1,0 +1,44 @@
+"""The events to come, in their order."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from heapq import heappop, heappush
+
+
+class Event(IntEnum):
+    """Kinds of events, in the order in which those of one time are handled."""
+
+    ARRIVE = 0
+    """A packet reaches the far end of a link: the link's port."""
+    FREE = 1
+    """A port has sent its packet."""
+    CONTROL = 2
+    """A pause frame takes effect at a port: port * 16 + lane * 2 + 1 to stop, + 0 to go on."""
+    CREDIT = 3
+    """A lane that starved has credits: port * 8 + lane."""
+    WAKE = 4
+    """The pace of a flow allows its next packet: the port of its host."""
+    TIMER = 5
+    """Perhaps a flow has made no progress for too long."""
+    START = 6
+    """A flow takes its place at its port."""
+
+
+class Loop:
+    """What time it is, and what happens next."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.count = 0
+        """Events so far."""
+        self.heap: list[tuple[int, int, int]] = []
+
+    def push(self, time: int, kind: Event, subject: int) -> None:
+        heappush(self.heap, (time, kind, subject))
+
+    def pop(self) -> tuple[Event, int]:
+        """Go to the time of the next event."""
+        self.now, kind, subject = heappop(self.heap)
+        self.count += 1
+        return Event(kind), subject

@@ -1,0 +1,71 @@
+"""The rate of one sender under DCQCN (Zhu et al., SIGCOMM 2015)."""
+
+from __future__ import annotations
+
+from weftline.model.packet import Pacing
+
+NEVER = -1
+
+
+class Pace:
+    """Current and target rate in Mb/s, the estimate of congestion, and the timers of one flow."""
+
+    def __init__(self, pacing: Pacing, line_mbps: int) -> None:
+        self.pacing = pacing
+        self.line = float(line_mbps)
+        self.current = self.line
+        self.target = self.line
+        self.alpha = 1.0
+        self.noticed = NEVER
+        """When it last slowed down."""
+        self.alpha_from = 0
+        self.increase_from = 0
+        self.bytes = 0
+        self.time_stage = 0
+        self.byte_stage = 0
+        self.next_time = 0
+
+    def notice(self, now: int) -> None:
+        """Slow down, unless that was done a moment ago."""
+        if self.noticed != NEVER and now - self.noticed < self.pacing.decrease_ps:
+            return
+        if self.noticed != NEVER:
+            self.advance(now)
+        self.target = self.current
+        self.current = max(self.current * (1 - self.alpha / 2), self.pacing.least_mbps)
+        self.alpha = (1 - self.pacing.gain) * self.alpha + self.pacing.gain
+        self.noticed = self.alpha_from = self.increase_from = now
+        self.bytes = self.time_stage = self.byte_stage = 0
+
+    def sent(self, now: int, wire: int) -> None:
+        """Count a packet that starts now, and say when the next may start."""
+        if self.noticed != NEVER:
+            self.advance(now)
+            self.bytes += wire
+            while self.pacing.increase_bytes and self.bytes >= self.pacing.increase_bytes:
+                self.bytes -= self.pacing.increase_bytes
+                self.byte_stage += 1
+                self.increase()
+        self.next_time = now + int(wire * 8_000_000 / self.current) if self.current < self.line else now
+
+    def advance(self, now: int) -> None:
+        """Let every period end that ends up to now."""
+        while now - self.alpha_from >= self.pacing.alpha_ps:
+            self.alpha_from += self.pacing.alpha_ps
+            self.alpha *= 1 - self.pacing.gain
+        while now - self.increase_from >= self.pacing.increase_ps:
+            self.increase_from += self.pacing.increase_ps
+            self.time_stage += 1
+            self.increase()
+
+    def increase(self) -> None:
+        """Go half the way to the target, after the target itself has moved: not at all, by steps, or by large steps."""
+        least, most = sorted((self.time_stage, self.byte_stage))
+        if not self.pacing.increase_bytes:
+            least = most = self.time_stage
+        if least > self.pacing.stages:
+            self.target += (least - self.pacing.stages) * self.pacing.hyper_mbps
+        elif most >= self.pacing.stages:
+            self.target += self.pacing.additive_mbps
+        self.target = min(self.target, self.line)
+        self.current = min((self.target + self.current) / 2, self.line)

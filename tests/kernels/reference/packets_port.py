@@ -1,0 +1,155 @@
+"""A port: its queues by lane, which of them may send next, and what it has promised and been promised."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from tests.kernels.reference.packets_buffer import Group
+from weftline.model.packet import Carriage, FlowControl, LaneProfile
+
+NIL = -1
+CREDIT_BYTES = 64
+WEIGHT_BYTES = 64
+
+
+class Kind(IntEnum):
+    """What a packet is."""
+
+    DATA = 0
+    ACK = 1
+    NAK = 2
+    NOTICE = 3
+
+
+@dataclass(slots=True)
+class Packet:
+    """One packet on its way."""
+
+    kind: Kind
+    flow: int
+    number: int
+    """Of data: which packet of the message. Of an acknowledgement: the first that is missing."""
+    end: int
+    """Of a NAK: the first after the hole."""
+    wire: int
+    blocks: int
+    """What it takes of credits."""
+    way: list[tuple[int, int]]
+    """Ports and lanes that it leaves by, where no table decides."""
+    lane: int
+    """The lane of the link it is on, or of the queue it stands in."""
+    crossed: int = 0
+    """Links behind it."""
+    is_marked: bool = False
+    group: Group | None = None
+    """The input buffer that it stands in."""
+    stored: int = 0
+    """What it takes there."""
+
+
+@dataclass(slots=True)
+class Credits:
+    """What the receiver at the other end of a link has promised for one lane."""
+
+    available: int
+    coming: deque[tuple[int, int]] = field(default_factory=deque[tuple[int, int]])
+    """Promises on their way: when they are here, and how many blocks."""
+    last: int = 0
+    wanted: int = 0
+    """Blocks for which the lane starves; 0: it does not."""
+    has_event: bool = False
+
+    def collect(self, now: int) -> int:
+        """Take what is here by now, and count it."""
+        while self.coming and self.coming[0][0] <= now:
+            self.available += self.coming.popleft()[1]
+        return self.available
+
+    def enough_at(self, blocks: int) -> int | None:
+        """Say when there are that many, as far as it is known."""
+        have = self.available
+        for time, more in self.coming:
+            have += more
+            if have >= blocks:
+                return time
+        return None
+
+
+class Port:
+    """One port, which is also the link to its peer."""
+
+    def __init__(self, number: int, node: int, peer: int, profiles: list[LaneProfile]) -> None:
+        lanes = len(profiles)
+        self.number = number
+        self.node = node
+        self.peer = peer
+        self.profiles = profiles
+        """By lane; of its input buffer and of its output queue."""
+        self.queue: list[deque[Packet]] = [deque() for _ in range(lanes)]
+        self.bytes = [0] * lanes
+        """Stored bytes that wait in each queue."""
+        self.is_held = [False] * lanes
+        self.held_since = [0] * lanes
+        self.credits: list[Credits | None] = [None] * lanes
+        self.deficit = [0] * lanes
+        self.pointer = 0
+        self.busy = 0
+        """Until when it sends."""
+        self.has_free = False
+        self.wake: int = NIL
+        self.ring: list[int] = []
+        """Flows that have something to send, from the cursor on; only at hosts."""
+        self.wire_bytes = self.packets = self.pauses = self.marks = self.drops = self.peak = self.held_ps = 0
+
+    @property
+    def has_more(self) -> bool:
+        """Whether anything stands here, held or not."""
+        return any(self.queue) or bool(self.ring)
+
+    def may_send(self, lane: int, blocks: int, now: int) -> bool:
+        """Tell whether a packet of that many blocks may leave by a lane."""
+        credits_ = self.credits[lane]
+        return not self.is_held[lane] and (credits_ is None or credits_.collect(now) >= blocks)
+
+    def is_eligible(self, lane: int, now: int) -> bool:
+        return bool(self.queue[lane]) and self.may_send(lane, self.queue[lane][0].blocks, now)
+
+    def choose_lane(self, now: int) -> int | None:
+        """Choose the queue that sends: strict ones first, highest first, then weighted ones by deficit."""
+        eligible = [lane for lane in range(len(self.queue)) if self.is_eligible(lane, now)]
+        strict = [lane for lane in eligible if self.profiles[lane].is_strict]
+        if strict:
+            return max(strict)
+        if len(eligible) < 2:
+            return eligible[0] if eligible else None
+        at = self.pointer
+        while at not in eligible or self.deficit[at] < self.queue[at][0].wire:
+            at = (at + 1) % len(self.queue)
+            if at in eligible:
+                self.deficit[at] += self.profiles[at].weight * WEIGHT_BYTES
+        self.deficit[at] -= self.queue[at][0].wire
+        self.pointer = at
+        return at
+
+    def take(self, lane: int) -> Packet:
+        """Take the head of a queue; an empty queue loses its deficit."""
+        packet = self.queue[lane].popleft()
+        self.bytes[lane] -= packet.stored
+        if not self.queue[lane]:
+            self.deficit[lane] = 0
+        return packet
+
+
+def promise(profile: LaneProfile) -> Credits | None:
+    """What the receiver behind a link promises for one of its lanes at first."""
+    if profile.control is not FlowControl.CREDIT:
+        return None
+    bound = min(profile.buffer_bytes, profile.window_bytes) if profile.window_bytes else profile.buffer_bytes
+    return Credits(bound // CREDIT_BYTES)
+
+
+def count_blocks(wire: int, carriage: Carriage) -> int:
+    """What a packet takes of credits."""
+    return -(-(wire - carriage.unstored_bytes) // CREDIT_BYTES)
