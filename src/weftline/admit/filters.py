@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from weftline.admit.prefix import Prefix, is_inside, overlaps, parse_prefix
 from weftline.errors import Place
@@ -29,15 +29,31 @@ _SPAN = re.compile(r"(?:range )?(\d{1,5})[-: ](\d{1,5})", re.ASCII)
 _SIDE = re.compile(r"(gt|lt|neq|eq) (\d{1,5}|[a-z-]{1,20})", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Admission:
+class Admission(NamedTuple):
     """What a filter does with the packets in question, and which of its rules decides."""
 
     verdict: Verdict
-    says: str
+    does: str
+    """What it does, or its rule, in words that follow their name; all that there is to say where it is no filter."""
     where: Place
+    one: ObservedFilter | None = None
+    rule: ObservedRule | None = None
+    """None where it is what happens to packets that no rule matches."""
     is_exact: bool = True
     """Whether all sources that it lets in are of the subnets of the port itself."""
+
+    @property
+    def says(self) -> str:
+        """Say it; few of the many that are judged are ever asked."""
+        if self.one is None:
+            return self.does
+        if self.rule is None:
+            return f"filter {self.one.name} {self.does}"
+        return f"rule {self.rule.order} of filter {self.one.name}{self.does or _call_source(self.rule)}"
+
+
+def _call_source(rule: ObservedRule) -> str:
+    return f": {rule.action} from {rule.source or 'any'}"
 
 
 def list_rules(one: ObservedFilter, ports: Collection[str]) -> list[ObservedRule]:
@@ -47,34 +63,42 @@ def list_rules(one: ObservedFilter, ports: Collection[str]) -> list[ObservedRule
     return held
 
 
-def narrow_filter(one: ObservedFilter, index: Mapping[str, Sequence[int]], ports: Collection[str]) -> ObservedFilter:
-    """Leave out of a filter the rules that hold at other interfaces; ``index`` is that of ``index_rules``."""
-    places = set(index.get("", ()))
-    for port in ports:
-        places.update(index.get(port, ()))
-    if len(places) == len(one.rules):
-        return one
-    return replace(one, rules=tuple([one.rules[place] for place in sorted(places)]))
+class RuleIndex:
+    """The rules of one filter by the interfaces at which they hold, so that a table for all ports is read once."""
 
+    __slots__ = ("_always", "_places", "_rules", "mirrors", "one")
 
-def index_rules(one: ObservedFilter) -> dict[str, list[int]]:
-    """List the places of the rules that hold at each interface, and under an empty name of those that hold at all."""
-    index: dict[str, list[int]] = {}
-    for place, rule in enumerate(one.rules):
-        for port in rule.in_ports or ("",):
-            index.setdefault(port, []).append(place)
-    return index
+    def __init__(self, one: ObservedFilter) -> None:
+        """Take a filter."""
+        self.one = one
+        self.mirrors = tuple([rule for rule in one.rules if rule.action == "mirror"])
+        """Rules that copy packets, at whichever interface."""
+        self._rules = sorted(one.rules, key=_ORDER)
+        self._always = [place for place, rule in enumerate(self._rules) if not rule.in_ports]
+        self._places: dict[str, list[int]] = {}
+        for place, rule in enumerate(self._rules):
+            for port in rule.in_ports:
+                self._places.setdefault(port, []).append(place)
+
+    def find(self, ports: Iterable[str]) -> list[ObservedRule]:
+        """List the rules that hold at one of some interfaces, in the order in which they act."""
+        held = [found for port in ports if (found := self._places.get(port)) is not None]
+        if self._always:
+            held.append(self._always)
+        places = held[0] if len(held) == 1 else sorted({place for found in held for place in found})
+        return [self._rules[place] for place in places]
 
 
 def judge_sources(
-    one: ObservedFilter, ports: Collection[str], is_own: Callable[[Prefix], bool], is_near: Callable[[Prefix], bool]
+    one: ObservedFilter, rules: Iterable[ObservedRule], subnets: Iterable[Prefix], is_ours: Callable[[Prefix], bool]
 ) -> Admission:
     """Judge whether a filter drops packets from sources that are not the port's own.
 
-    ``is_own`` says what may come in, ``is_near`` what of it is the port's own subnet.
+    ``rules`` are those that hold at the port, in the order in which they act, ``subnets`` its own; ``is_ours`` says
+    what else may come in.
     """
     is_exact = True
-    for rule in list_rules(one, ports):
+    for rule in rules:
         if rule.action == "mirror":
             continue
         if rule.action == "other":
@@ -86,48 +110,48 @@ def judge_sources(
         source = parse_prefix(rule.source.removeprefix("host ")) if rule.source not in ANY else None
         if source is None and rule.source not in ANY:
             return _decide("unknown", one, rule)
-        if source is not None and is_own(source):
-            is_exact &= is_near(source)
+        near = [] if source is None else [subnet for subnet in subnets if is_inside(source, subnet)]
+        if near or (source is not None and is_ours(source)):
+            is_exact = is_exact and bool(near)
             continue
         return _decide("unknown" if rule.unread else "lets", one, rule)
     return _judge_rest(one, is_exact=is_exact)
 
 
 def _decide(verdict: Verdict, one: ObservedFilter, rule: ObservedRule, *, is_exact: bool = True) -> Admission:
-    says = f"rule {rule.order} of filter {one.name}: {rule.action} from {rule.source or 'any'}"
-    return Admission(verdict, says, rule.where, is_exact)
+    return Admission(verdict, "", rule.where, one, rule, is_exact)
 
 
 def judge_tunnels(
-    one: ObservedFilter, ports: Collection[str], ends: Collection[Prefix], udp_port: int = TUNNEL_PORT
+    one: ObservedFilter, rules: Iterable[ObservedRule], ends: Collection[Prefix], udp_port: int = TUNNEL_PORT
 ) -> Admission:
     """Judge whether a filter drops what a host sends to the UDP port of tunnels at these ends, whatever its source.
 
-    Where no ends are known, only a rule for all targets is enough.
+    ``rules`` are those that hold at the port, in the order in which they act. Where no ends are known, only a rule
+    for all targets is enough.
     """
     # all edges of a fabric are judged by the same ends, so these are copied only where a rule takes some away
     left = ends
-    for rule in list_rules(one, ports):
-        protocol, port = _fit_protocol(rule.protocol), _fit_port(rule.target_port, udp_port)
+    for rule in rules:
+        fit = _fit(rule.protocol, rule.target_port, udp_port)
         target = parse_prefix(rule.target.removeprefix("host ")) if rule.target not in ANY else None
         met = left if target is None else {end for end in left if overlaps(end, target)}
-        if "none" in {protocol, port} or rule.action == "mirror" or (target is not None and left and not met):
+        if fit == "none" or rule.action == "mirror" or (target is not None and left and not met):
             continue
-        says = f"rule {rule.order} of filter {one.name}"
         if rule.action == "other":
-            return Admission("unknown", f"{says} does what nobody here knows with UDP {udp_port}", rule.where)
+            return Admission("unknown", f" does what nobody here knows with UDP {udp_port}", rule.where, one, rule)
         if rule.action == "permit":
-            is_sure = not rule.unread and protocol == port == "all" and (target is not None or rule.target in ANY)
-            words = f"{says} lets UDP {udp_port} in before a rule drops it"
-            return Admission("lets" if is_sure else "unknown", words, rule.where)
-        if rule.unread or protocol == "some" or port == "some" or rule.source not in ANY:
+            is_sure = not rule.unread and fit == "all" and (target is not None or rule.target in ANY)
+            words = f" lets UDP {udp_port} in before a rule drops it"
+            return Admission("lets" if is_sure else "unknown", words, rule.where, one, rule)
+        if rule.unread or fit == "some" or rule.source not in ANY:
             continue
         if rule.target in ANY:
-            return Admission("drops", f"{says} drops UDP {udp_port}", rule.where)
+            return Admission("drops", f" drops UDP {udp_port}", rule.where, one, rule)
         if target is not None and met:
             left = {end for end in left if not is_inside(end, target)}
             if not left:
-                return Admission("drops", f"{says} drops UDP {udp_port} to every end of a tunnel", rule.where)
+                return Admission("drops", f" drops UDP {udp_port} to every end of a tunnel", rule.where, one, rule)
     return _judge_rest(one)
 
 
@@ -135,7 +159,7 @@ def _judge_rest(one: ObservedFilter, *, is_exact: bool = True) -> Admission:
     rest = None if one.otherwise is None else one.otherwise.value
     words = {"deny": "drops the rest", "permit": "lets the rest in", None: "does not say what happens to the rest"}
     verdicts: dict[str | None, Verdict] = {"deny": "drops", "permit": "lets", None: "unknown"}
-    return Admission(verdicts[rest], f"filter {one.name} {words[rest]}", one.where, is_exact)
+    return Admission(verdicts[rest], words[rest], one.where, one, None, is_exact)
 
 
 def _takes_all(rule: ObservedRule) -> bool:
@@ -146,6 +170,13 @@ def _takes_all(rule: ObservedRule) -> bool:
         and not rule.target_port
         and not rule.unread
     )
+
+
+@lru_cache(maxsize=1024)
+def _fit(protocol: str, target_port: str, udp_port: int) -> Fit:
+    """Tell how a match holds for UDP to one port; the rules of all edges of a fabric are of a few kinds."""
+    fits = {_fit_protocol(protocol), _fit_port(target_port, udp_port)}
+    return "none" if "none" in fits else "all" if fits == {"all"} else "some"
 
 
 def _fit_protocol(text: str) -> Fit:

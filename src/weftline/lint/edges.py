@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from weftline.admit.filters import TUNNEL_PORT, Admission, judge_sources, judge_tunnels
-from weftline.admit.prefix import Prefix, is_inside, parse_prefix
+from weftline.admit.filters import TUNNEL_PORT, Admission, judge_sources, judge_tunnels, list_rules
+from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.errors import Place
 from weftline.lint.rule import Hit, LintSource, Rule, gather, is_used, name_table
 from weftline.model.observed import ObservedDevice
@@ -77,14 +77,21 @@ def _judge_sources(source: LintSource) -> Iterator[Hit]:
             if said is not None and said.value != "off":
                 continue
 
-            def is_own(prefix: Prefix, edge: Edge = edge) -> bool:
-                return any(is_inside(prefix, subnet) for subnet in edge.subnets)
-
-            let = _admit(edge, lambda one, edge=edge, own=is_own: judge_sources(one, edge.names, own, own))
+            let = _admit(
+                edge, lambda one, edge=edge: judge_sources(one, list_rules(one, edge.names), edge.subnets, _is_none)
+            )
             if let is not None:
                 right = f"a filter on the way in for its own subnet{name_table(device, 'filters')}"
                 found.append((edge.port, f"takes packets from any source address: {let.says}", let.where, right))
         yield from gather(found, device.name)
+
+
+def _is_none(_: Prefix) -> bool:
+    return False
+
+
+def _judge_rules(one: ObservedFilter, edge: Edge, targets: Sequence[Prefix], udp: int) -> Admission:
+    return judge_tunnels(one, list_rules(one, edge.names), targets, udp)
 
 
 def _judge_tunnels(source: LintSource) -> Iterator[Hit]:
@@ -99,7 +106,7 @@ def _judge_tunnels(source: LintSource) -> Iterator[Hit]:
         right = f"a rule that drops UDP {udp} before any lets it in{name_table(device, 'filters')}"
         found: list[tuple[ObservedPort, str, Place, str]] = []
         for edge in list_edges(device):
-            let = _admit(edge, lambda one, edge=edge, udp=udp: judge_tunnels(one, edge.names, targets, udp))
+            let = _admit(edge, lambda one, edge=edge, udp=udp: _judge_rules(one, edge, targets, udp))
             if let is not None:
                 message = f"takes UDP {udp}, in which a host can write packets of another tenant: {let.says}"
                 found.append((edge.port, message, let.where, right))

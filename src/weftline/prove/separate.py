@@ -85,7 +85,7 @@ def _tell(files: SeparationFiles, found: list[Meeting], edges: Edges, risks: lis
     kinds = [meeting.kind for meeting in found]
     sources, tunnels = edges
     return {
-        "owners": sorted({call_owner(end.owner) for end in files.ends}),
+        "owners": sorted(map(call_owner, {end.owner for end in files.ends})),
         "endpoints": len(files.ends),
         "switches": len({device.name for device in files.devices if device.role != "host"}),
         "checked_sources": sum(one.verdict == "checked" for one in sources),
@@ -117,13 +117,16 @@ def _certify(placement: Placement, roads: Roads, judge: Judge, edges: Edges) -> 
     everything = (1 << (BYTE * width)) - 1
     owners = [name for name in roads.bits if name in judge.forbidden]
     ways = [(a, way.to, way.targets & everything) for a, out in enumerate(graph.ways) for way in out]
-    masks = {mask: row for row, mask in enumerate(dict.fromkeys(mask for _, _, mask in ways))}
+    masks = {mask: row for row, mask in enumerate(dict.fromkeys([everything, *[mask for _, _, mask in ways]]))}
+    way = np.array([(a, b, masks[mask]) for a, b, mask in ways], dtype=np.int64).reshape(-1, 3)
+    crossing = np.column_stack([graph.crossings.start, graph.crossings.to, np.zeros_like(graph.crossings.to)])
+    way = np.concatenate([way, crossing])
     place = {owner: number for number, owner in enumerate(owners)}
     stands = [(graph.table(table)[0], place[owner]) for table, claims in placement.in_table.items() for owner in claims]
     groups = [*placement.in_segment.values(), *judge.list_networks().values()]
     columns: dict[str, Any] = {
         "reach": _pack(judge.reach(is_certain=False), width),
-        "way": np.array([(a, b, masks[mask]) for a, b, mask in ways], dtype=np.int64).reshape(-1, 3),
+        "way": way[np.argsort(way[:, 0], kind="stable")],
         "mask": _pack(masks, width),
         "end": np.array(sorted(graph.ends), dtype=np.int64),
         "end_reach": _pack([graph.ends[point] for point in sorted(graph.ends)], width),

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from tests.tenant_files import place, rule, say
 from weftline.admit.filters import (
+    Admission,
+    RuleIndex,
     find_dropped_port,
-    index_rules,
     judge_sources,
     judge_tunnels,
     list_rules,
-    narrow_filter,
 )
 from weftline.admit.prefix import Prefix, is_inside, parse_prefix
 from weftline.model.observed_routing import ObservedFilter, ObservedRule
@@ -41,9 +41,14 @@ def find(*texts: str) -> list[Prefix]:
     return [prefix for text in texts if (prefix := parse_prefix(text)) is not None]
 
 
+def judge_ends(one: ObservedFilter, *ends: str, udp_port: int = 4789) -> Admission:
+    """Judge a filter by what it does with packets for the ends of tunnels."""
+    return judge_tunnels(one, list_rules(one, PORT), find(*ends), udp_port)
+
+
 def judge(*rules: ObservedRule, rest: Any = "permit") -> str:
     """Judge a filter by what it does with packets for tunnels."""
-    return judge_tunnels(make(*rules, rest=rest), PORT, find(*ENDS)).verdict
+    return judge_ends(make(*rules, rest=rest), *ENDS).verdict
 
 
 DROP = {"protocol": "udp", "target_port": "4789"}
@@ -101,24 +106,26 @@ def test_other_actions_and_the_rest() -> None:
     assert judge(act(1, "other", protocol="tcp"), act(2, "deny")) == "drops"
     assert judge(act(1, "mirror"), act(2, "deny")) == "drops"
     assert [judge(rest=rest) for rest in ("deny", "permit", None)] == ["drops", "lets", "unknown"]
-    both = judge_tunnels(make(act(1, "deny", target="10.0.0.1"), act(2, "deny", target="host 10.0.0.2"), rest="permit"),
-                         PORT, find(*ENDS))  # fmt: skip
+    both = judge_ends(
+        make(act(1, "deny", target="10.0.0.1"), act(2, "deny", target="host 10.0.0.2"), rest="permit"), *ENDS
+    )
     assert (both.verdict, both.says) == ("drops", "rule 2 of filter f drops UDP 4789 to every end of a tunnel")
     nowhere = make(act(1, "deny", target="10.0.0.1"), act(2, "permit"))
-    assert judge_tunnels(nowhere, PORT, ()).verdict == "lets"
+    assert judge_ends(nowhere).verdict == "lets"
 
 
 def test_other_ports_of_tunnels_are_judged_as_well() -> None:
     one = make(act(1, "deny", **DROP), rest="permit")
-    assert judge_tunnels(one, PORT, (), 4789).verdict == "drops"
-    assert judge_tunnels(one, PORT, (), 8472).verdict == "lets"
+    assert judge_ends(one, udp_port=4789).verdict == "drops"
+    assert judge_ends(one, udp_port=8472).verdict == "lets"
 
 
 def test_sources_of_the_port_itself_are_told_from_those_of_its_tenant() -> None:
     near, own = find("10.1.0.0/31")[0], find("10.1.0.0/16")[0]
 
     def judge_one(*rules: ObservedRule) -> tuple[str, bool]:
-        found = judge_sources(make(*rules), PORT, lambda one: is_inside(one, own), lambda one: is_inside(one, near))
+        one = make(*rules)
+        found = judge_sources(one, list_rules(one, PORT), (near,), lambda source: is_inside(source, own))
         return found.verdict, found.is_exact
 
     drop = act(9, "deny")
@@ -175,24 +182,26 @@ def passes(one: ObservedFilter, end: str) -> bool:
 def test_it_judges_as_packets_do(chosen: list[ObservedRule], rest: str) -> None:
     one = make(*chosen, rest=rest)
     let_in = any(passes(one, end) for end in ENDS)
-    assert judge_tunnels(one, PORT, find(*ENDS)).verdict == ("lets" if let_in else "drops")
+    assert judge_ends(one, *ENDS).verdict == ("lets" if let_in else "drops")
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.frozensets(st.sampled_from("abc"), max_size=2)), max_size=8),
     st.frozensets(st.sampled_from("abcd"), max_size=3),
 )
-def test_a_narrow_filter_has_the_rules_of_its_ports(
+def test_an_index_finds_the_rules_that_hold_at_ports(
     rules: list[tuple[int, frozenset[str]]], ports: frozenset[str]
 ) -> None:
-    whole = make(*(act(order, "deny", source=f"10.0.0.{at}", in_ports=held) for at, (order, held) in enumerate(rules)))
-    narrow = narrow_filter(whole, index_rules(whole), ports)
-    assert list_rules(narrow, ports) == list_rules(whole, ports)
-    assert list(narrow.rules) == [one for one in whole.rules if not one.in_ports or one.in_ports & ports]
+    one = make(*(act(order, "deny", source=f"10.0.0.{at}", in_ports=held) for at, (order, held) in enumerate(rules)))
+    assert RuleIndex(one).find(ports) == list_rules(one, ports)
+
+
+def test_a_rule_of_a_port_without_a_name_holds_at_no_other() -> None:
+    assert RuleIndex(make(act(1, "deny", in_ports=frozenset({""})))).find(PORT) == []
 
 
 def test_ends_of_tunnels_are_left_as_they_were() -> None:
     ends = find(*ENDS)
     filters = make(act(1, "deny", target="10.0.0.1/32", **DROP), act(2, "deny", target="10.0.0.2/32", **DROP))
-    assert judge_tunnels(filters, PORT, ends).verdict == "drops"
+    assert judge_tunnels(filters, filters.rules, ends).verdict == "drops"
     assert ends == find(*ENDS)

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from weftline.admit.filters import TUNNEL_PORT, Admission, judge_sources, judge_tunnels
-from weftline.admit.prefix import Prefix, is_inside, parse_prefix
-from weftline.model.observed_routing import ObservedFilter
+from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.model.separation import EdgePort
 from weftline.prove.tenancy.ground import DeviceGround, Step
 from weftline.prove.tenancy.placement import Standing
 from weftline.prove.tenancy.prefixes import PrefixIndex
 
 Checked = Literal["checked", "open", "unknown"]
-_WORDS: dict[str, Checked] = {"drops": "checked", "lets": "open", "unknown": "unknown"}
+_WORDS: dict[str, Checked] = {"drops": "checked", "unknown": "unknown", "lets": "open"}
+"""What filters do, the stronger first, and what that makes of an endpoint."""
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeVerdict:
+class EdgeVerdict(NamedTuple):
     """Whether what one endpoint sends is checked, and why."""
 
-    end: EdgePort
+    standing: Standing
     verdict: Checked
-    step: Step
+    found: Admission | Step
+    """What decides: a filter, or something else in words."""
     is_exact: bool = True
     """Whether nothing comes in but from the subnets of the port itself."""
+
+    @property
+    def end(self) -> EdgePort:
+        """Name the endpoint."""
+        return self.standing.end
+
+    @property
+    def step(self) -> Step:
+        """Say why; hardly any of a fabric's endpoints is asked."""
+        if isinstance(self.found, Step):
+            return self.found
+        return Step(f"{self.found.says}{_name_table(self.standing)}", self.found.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +65,16 @@ def check_sources(standing: Standing, index: PrefixIndex, own: int) -> EdgeVerdi
     be in a subnet of the interface, or in a prefix in which nobody else has an address.
     """
     if not standing.routings and not any(port.vlans for port in standing.carriers):
-        return EdgeVerdict(standing.end, "unknown", Step(f"no file says in which VRF or VLAN {standing.end.facing} is"))
+        return EdgeVerdict(standing, "unknown", Step(f"no file says in which VRF or VLAN {standing.end.facing} is"))
     for port in standing.ports:
         if port.checks_source is not None and port.checks_source.value == "strict":
-            return EdgeVerdict(standing.end, "checked", Step(f"{port.name} checks sources", port.checks_source.where))
+            return EdgeVerdict(standing, "checked", Step(f"{port.name} checks sources", port.checks_source.where))
     subnets = [prefix for routing in standing.routings for prefix, _ in routing.subnets]
 
-    def is_near(source: Prefix) -> bool:
-        return any(is_inside(source, subnet) for subnet in subnets)
+    def is_ours(source: Prefix) -> bool:
+        return bool(own) and index.find(source) == own
 
-    def is_own(source: Prefix) -> bool:
-        return is_near(source) or (bool(own) and index.find(source) == own)
-
-    return _judge(standing, lambda one: judge_sources(one, standing.names, is_own, is_near))
+    return _decide(standing, [judge_sources(one.one, rules, subnets, is_ours) for one, rules in standing.held])
 
 
 def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
@@ -74,7 +83,7 @@ def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
     Which VRF they come in by decides nothing here: chips differ in whether they unpack in each of them. RFC 7348, 7.
     """
     judged = [
-        _judge(standing, lambda one, port=port: judge_tunnels(one, standing.names, ends.prefixes, port))
+        _decide(standing, [judge_tunnels(one.one, rules, ends.prefixes, port) for one, rules in standing.held])
         for port in ends.ports
     ]
     if len(judged) == 1:
@@ -83,23 +92,25 @@ def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
     return min(judged, key=lambda one: order.index(one.verdict))
 
 
-def _judge(standing: Standing, how: Callable[[ObservedFilter], Admission]) -> EdgeVerdict:
-    """Judge all filters on the way in; one that holds is enough, and one that is not understood may hold."""
-    judged = [how(one) for one in standing.narrow]
-    device = standing.ground.device
-    table = next((told for name, told in device.tables if name == "filters"), "")
-    in_table = f" ({device.name}, {table})" if table else f" ({device.name})"
-    for verdict in ("drops", "unknown", "lets"):
-        found = next((one for one in judged if one.verdict == verdict), None)
-        if found is not None:
-            step = Step(f"{found.says}{in_table}", found.where)
-            return EdgeVerdict(standing.end, _WORDS[verdict], step, found.is_exact)
+def _decide(standing: Standing, judged: list[Admission]) -> EdgeVerdict:
+    """Decide by all filters on the way in; one that holds is enough, and one that is not understood may hold."""
+    for verdict, checked in _WORDS.items():
+        for one in judged:
+            if one.verdict == verdict:
+                return EdgeVerdict(standing, checked, one, one.is_exact)
     named = _find_dangling(standing)
+    in_table = _name_table(standing)
     if named:
         says = f"filter {named} of {standing.end.facing} is not in the files"
-        return EdgeVerdict(standing.end, "unknown", Step(f"{says}{in_table}"))
+        return EdgeVerdict(standing, "unknown", Step(f"{says}{in_table}"))
     says = f"{standing.end.facing} has no filter on the way in{in_table}"
-    return EdgeVerdict(standing.end, "open", Step(says, standing.carriers[0].where))
+    return EdgeVerdict(standing, "open", Step(says, standing.carriers[0].where))
+
+
+def _name_table(standing: Standing) -> str:
+    device = standing.ground.device
+    table = next((told for name, told in device.tables if name == "filters"), "")
+    return f" ({device.name}, {table})" if table else f" ({device.name})"
 
 
 def _find_dangling(standing: Standing) -> str:

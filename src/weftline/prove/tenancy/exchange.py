@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from weftline.admit.prefix import Prefix, parse_prefix
 from weftline.formats.route_target import ANY, RouteTarget
 from weftline.model.isolation import MANAGEMENT
+from weftline.model.said import Said
 from weftline.model.separation import SeparationFiles
 from weftline.prove.tenancy.announcing import Lead, TableRoutes, read_routes
 from weftline.prove.tenancy.forwarding import Graph, Way
@@ -29,7 +30,6 @@ class Roads:
     graph: Graph
     bits: Mapping[str, int]
     index: PrefixIndex
-    subnets: Mapping[Table, tuple[Prefix, ...]]
     doubts: tuple[str, ...]
 
 
@@ -42,15 +42,7 @@ def build_roads(files: SeparationFiles, placement: Placement) -> Roads:
         builder.add_device(ground)
     builder.join_wildcards()
     doubts = [*builder.doubts, *join_sessions(files, placement, builder.graph)]
-    return Roads(builder.graph, bits, builder.index, _gather_subnets(placement), tuple(dict.fromkeys(doubts)))
-
-
-def _gather_subnets(placement: Placement) -> dict[Table, tuple[Prefix, ...]]:
-    found: dict[Table, list[Prefix]] = {}
-    for ground in placement.grounds.values():
-        for routing in ground.routing.values():
-            found.setdefault(routing.table, []).extend(prefix for prefix, _ in routing.subnets)
-    return {table: tuple(prefixes) for table, prefixes in found.items()}
+    return Roads(builder.graph, bits, builder.index, tuple(dict.fromkeys(doubts)))
 
 
 class _Builder:
@@ -61,7 +53,7 @@ class _Builder:
         self.doubts: list[str] = []
         self.exported: dict[int, dict[RouteTarget, int]] = {}
         self.wild: dict[int, int] = {}
-        self.unnumbered = 0
+        self.unnumbered = self._find_unnumbered()
         """Bits of owners none of whose subnets is known."""
         self.index = PrefixIndex(self._list_subnets())
 
@@ -71,28 +63,35 @@ class _Builder:
             found |= self.bits[owner]
         return found | (self.bits[UNDERLAY] if table[1] == DEFAULT_VRF else 0)
 
-    def _list_subnets(self) -> Iterable[tuple[tuple[int, int, int], int]]:
-        numbered = 0
-        held: list[tuple[tuple[int, int, int], int]] = []
+    def _list_subnets(self) -> Iterator[tuple[Prefix, int]]:
         for ground in self.placement.grounds.values():
             for routing in ground.routing.values():
-                bits = self.owners_of(routing.table)
+                bits = self.owners_of(routing.table) if routing.subnets else 0
                 for prefix, _ in routing.subnets:
-                    numbered |= bits
-                    held.append((prefix, bits))
+                    yield prefix, bits
             tunnel = ground.device.tunnel
             prefix = None if tunnel is None or tunnel.source is None else parse_prefix(tunnel.source.value)
             if prefix is not None:
-                held.append((prefix, self.bits[UNDERLAY]))
-        everyone = 0
+                yield prefix, self.bits[UNDERLAY]
+
+    def _find_unnumbered(self) -> int:
+        held = {
+            routing.table
+            for ground in self.placement.grounds.values()
+            for routing in ground.routing.values()
+            if routing.subnets
+        }
+        everyone = numbered = 0
         for table in self.placement.in_table:
             everyone |= self.owners_of(table)
-        self.unnumbered = everyone & ~numbered
-        return held
+        for table in held:
+            numbered |= self.owners_of(table)
+        return everyone & ~numbered
 
     def add_device(self, ground: DeviceGround) -> None:
         """Add the tables of one device."""
         exchange = _find_exchange(ground)
+        tunnel = _list_tunnel_addresses(ground)
         routes = {
             (ground.device.name, vrf): read_routes(ground, (ground.device.name, vrf))
             for vrf in sorted(ground.vrf_names)
@@ -100,7 +99,8 @@ class _Builder:
         for table, known in routes.items():
             look, hold, hand = self.graph.table(table)
             self.graph.ends[hand] = self.owners_of(table)
-            self._add_tunnel(ground, table, hold)
+            for said in tunnel.get(table, ()):
+                self._add_tunnel(table, hold, said)
             if self._matters(table):
                 self.doubts.extend(known.doubts)
             for lead in (*known.leads, *known.announced):
@@ -121,18 +121,12 @@ class _Builder:
             other = self.graph.table((table[0], lead.vrf))[0]
             self._add_covered(at, other, lead, is_certain=True)
 
-    def _add_tunnel(self, ground: DeviceGround, table: Table, hold: int) -> None:
+    def _add_tunnel(self, table: Table, hold: int, said: Said[str]) -> None:
         """Say that a table which has the address of the tunnel's end leads to the underlay."""
-        tunnel = ground.device.tunnel
-        source = None if tunnel is None else tunnel.source
-        prefix = None if source is None else parse_prefix(source.value.partition("/")[0])
-        for routing in ground.routing.values() if prefix is not None else ():
-            for said in routing.port.addresses if routing.table == table and table[1] != DEFAULT_VRF else ():
-                if parse_prefix(said.value.partition("/")[0]) == prefix:
-                    point = self.graph.point("tunnel", table, "end of a tunnel")
-                    self.graph.ends[point] = self.bits[UNDERLAY]
-                    words = f"{call_vrf(table[1])} of {table[0]} has the tunnel's own address {said.value}"
-                    self.graph.join(hold, point, Step(words, said.where))
+        point = self.graph.point("tunnel", table, "end of a tunnel")
+        self.graph.ends[point] = self.bits[UNDERLAY]
+        words = f"{call_vrf(table[1])} of {table[0]} has the tunnel's own address {said.value}"
+        self.graph.join(hold, point, Step(words, said.where))
 
     def _add_covered(self, a: int, b: int, lead: Lead, *, is_certain: bool) -> None:
         """Lead packets on whose target the prefix covers; of owners without known subnets nobody can tell."""
@@ -223,13 +217,27 @@ class _Builder:
         return given
 
 
+def _list_tunnel_addresses(ground: DeviceGround) -> dict[Table, list[Said[str]]]:
+    """List where tables other than the default VRF have the address of the device's tunnel."""
+    source = None if ground.device.tunnel is None else ground.device.tunnel.source
+    prefix = None if source is None else parse_prefix(source.value.partition("/")[0])
+    found: dict[Table, list[Said[str]]] = {}
+    for routing in ground.routing.values() if prefix is not None else ():
+        if prefix is not None and routing.table[1] != DEFAULT_VRF and routing.may_hold(prefix):
+            for said in routing.port.addresses:
+                if parse_prefix(said.value.partition("/")[0]) == prefix:
+                    found.setdefault(routing.table, []).append(said)
+    return found
+
+
 def _find_exchange(ground: DeviceGround) -> tuple[bool, bool]:
     """Tell whether a device speaks EVPN with anybody, and whether with one neighbour nothing is sifted."""
-    spoken = [
-        neighbour
-        for routers in ground.routers.values()
-        for router in routers
-        for neighbour in router.neighbours
-        if any(family.value == "evpn" for family in neighbour.families)
-    ]
-    return bool(spoken), any(one.filter_in is None and one.filter_out is None for one in spoken)
+    is_spoken = False
+    for routers in ground.routers.values():
+        for router in routers:
+            for neighbour in router.neighbours:
+                if "evpn" in [family.value for family in neighbour.families]:
+                    if neighbour.filter_in is None and neighbour.filter_out is None:
+                        return True, True
+                    is_spoken = True
+    return is_spoken, False

@@ -7,10 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from weftline.admit.prefix import Prefix, is_inside
+from weftline.kernels.column import I64
 from weftline.prove.tenancy.ground import Step, Table, call_vrf
 
 NO_STEP = Step("")
+Mask: TypeAlias = NDArray[np.bool_]
 ALL = -1
 """Every target, as bits."""
 
@@ -26,6 +31,47 @@ class Way(NamedTuple):
     step: Step
     within: Prefix | None = None
     """The prefix that leads there; None for any address."""
+
+
+def _say_nothing(_: int) -> Step:
+    return NO_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class Crossings:
+    """Ways between tables of neighbours, for packets to any address, as columns: a fabric has one or two per cable.
+
+    They are sorted by where they start. Each has one back, as certain as itself.
+    """
+
+    start: I64 = field(default_factory=lambda: np.zeros(0, np.int64))
+    to: I64 = field(default_factory=lambda: np.zeros(0, np.int64))
+    is_certain: Mask = field(default_factory=lambda: np.zeros(0, np.bool_))
+    tell: Callable[[int], Step] = _say_nothing
+    """Says why the way of a row is there."""
+
+    def leave(self, point: int) -> Iterator[Way]:
+        """List the ways from a point."""
+        first, last = np.searchsorted(self.start, (point, point + 1)).tolist()
+        for row in range(first, last):
+            yield Way(int(self.to[row]), ALL, bool(self.is_certain[row]), self.tell(row))
+
+    def group(self, points: int, *, is_certain: bool) -> list[int]:
+        """Find for each point the one that stands for all that it is joined with, by all ways or by certain ones."""
+        kept = self.is_certain if is_certain else slice(None)
+        start, to = self.start[kept], self.to[kept].tolist()
+        first = np.searchsorted(start, np.arange(points + 1)).tolist()
+        group = list(range(points))
+        seen: set[int] = set()
+        for point in np.unique(start).tolist():
+            waiting = [] if point in seen else [point]
+            while waiting:
+                here = waiting.pop()
+                if here not in seen:
+                    seen.add(here)
+                    group[here] = point
+                    waiting.extend(to[first[here] : first[here + 1]])
+        return group
 
 
 Fits: TypeAlias = Callable[[int, Prefix], bool]
@@ -48,6 +94,8 @@ class Graph:
     """Point to the owners (bits) whose packets have arrived there."""
     handing: dict[int, Table] = field(default_factory=dict[int, Table])
     """The table at whose interfaces packets arrive at a point."""
+    crossings: Crossings = field(default_factory=Crossings)
+    _left: dict[int, list[Way]] = field(default_factory=dict[int, list[Way]])
 
     def point(self, kind: str, of: object, name: str = "") -> int:
         """Take a point, or make it."""
@@ -79,15 +127,17 @@ class Graph:
 
     def reach(self, *, is_certain: bool) -> list[int]:
         """Find, for each point, the targets that a packet there can reach, by all ways or by certain ones alone."""
+        # neighbours that exchange everything reach the same, so that one point stands for all of them
+        group = self.crossings.group(len(self.ways), is_certain=is_certain)
         back: list[list[tuple[int, int]]] = [[] for _ in self.ways]
         for a, ways in enumerate(self.ways):
             for way in ways:
                 if way.is_certain or not is_certain:
-                    back[way.to].append((a, way.targets))
+                    back[group[way.to]].append((group[a], way.targets))
         found = [0] * len(self.ways)
         for point, bits in self.ends.items():
-            found[point] = bits
-        queue = deque(self.ends)
+            found[group[point]] |= bits
+        queue = deque(dict.fromkeys([group[point] for point in self.ends]))
         waiting = set(queue)
         while queue:
             here = queue.popleft()
@@ -99,7 +149,14 @@ class Graph:
                     if a not in waiting:
                         waiting.add(a)
                         queue.append(a)
-        return found
+        return [found[point] for point in group]
+
+    def _leave(self, point: int) -> list[Way]:
+        """List all ways from a point; those of sessions are put into words here, when somebody asks for a path."""
+        known = self._left.get(point)
+        if known is None:
+            known = self._left[point] = [*self.ways[point], *self.crossings.leave(point)]
+        return known
 
     def trace(self, start: int, target: int, fits: Fits, *, is_certain: bool) -> tuple[int, tuple[Step, ...]] | None:
         """Find a shortest path from a point to one target bit: where it ends, and why each step is taken.
@@ -114,7 +171,7 @@ class Graph:
             point, within = here
             if self.ends.get(point, 0) & target and (within is None or fits(point, within)):
                 return point, tuple(reversed(list(_walk_back(came, here))))
-            for way in self.ways[point]:
+            for way in self._leave(point):
                 if not way.targets & target or (is_certain and not way.is_certain) or _are_apart(within, way.within):
                     continue
                 there = (way.to, _narrow(within, way.within))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import NamedTuple
 
-from weftline.admit.filters import index_rules, narrow_filter
-from weftline.admit.prefix import Prefix, parse_prefix
+from weftline.admit.filters import RuleIndex
+from weftline.admit.prefix import Prefix, is_inside, parse_prefix
 from weftline.errors import Place
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
-from weftline.model.observed_routing import DEFAULT_VRF, ObservedFilter, ObservedNeighbour, ObservedRouter, ObservedVrf
+from weftline.model.observed_routing import DEFAULT_VRF, ObservedFilter, ObservedRouter, ObservedVrf
 from weftline.model.said import Said
 
 Table = tuple[str, str]
@@ -20,6 +21,11 @@ Table = tuple[str, str]
 _GATEWAY = re.compile(r"vlan[-_ ]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 """How SONiC, EOS and NVUE all name the interface that routes a VLAN, where no reader said which one it is."""
 _DEFAULT_NAMES = frozenset({"", DEFAULT_VRF})
+_NAME = attrgetter("name")
+_TOLD = attrgetter("vrf", "addresses", "vlans", "bundle", "routes_vlan")
+_LETTERS = frozenset("vV")
+_PLAIN = (None, (), (), None, None)
+"""What a port says that has nothing but its link: it routes only where a router speaks by it."""
 
 
 class Step(NamedTuple):
@@ -36,6 +42,11 @@ class Routing(NamedTuple):
     table: Table
     subnets: tuple[tuple[Prefix, Said[str]], ...]
 
+    def may_hold(self, address: Prefix) -> bool:
+        """Tell whether an address may be its own: it is in a subnet, or what it has is not understood."""
+        inside = [prefix for prefix, _ in self.subnets if is_inside(address, prefix)]
+        return bool(inside) or len(self.subnets) < len(self.port.addresses)
+
     def tell(self) -> Step:
         """Say in which VRF it is."""
         where = self.port.where if self.port.vrf is None else self.port.vrf.where
@@ -51,50 +62,52 @@ class DeviceGround:
     parts: dict[str, list[ObservedPort]] = field(default_factory=dict[str, list[ObservedPort]])
     """Interfaces upon a port, as ``Ethernet0.101`` upon ``Ethernet0``."""
     routing: dict[str, Routing] = field(default_factory=dict[str, Routing])
+    """Interfaces that route by what they say themselves; all others are made by ``find_routing`` when asked for."""
     gateways: dict[int, list[Routing]] = field(default_factory=dict[int, list[Routing]])
     """The interfaces that route a VLAN."""
     vrfs: dict[str, ObservedVrf] = field(default_factory=dict[str, ObservedVrf])
     routers: dict[str, list[ObservedRouter]] = field(default_factory=dict[str, list[ObservedRouter]])
-    neighbours: dict[str, list[tuple[str, ObservedNeighbour]]] = field(
-        default_factory=dict[str, list[tuple[str, ObservedNeighbour]]]
-    )
-    """By interface or address: the VRF and the neighbour."""
+    spoken: dict[str, None] = field(default_factory=dict[str, None])
+    """Names of all neighbours: interfaces or addresses."""
     doubts: list[str] = field(default_factory=list[str])
     filters: dict[str, ObservedFilter] = field(default_factory=dict[str, ObservedFilter])
     filters_of: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     """Names of filters on the way in that say by themselves at which port."""
     has_vlans: bool = False
     """Whether any port is in a VLAN."""
-    _rules: dict[str, dict[str, list[int]]] = field(default_factory=dict[str, dict[str, list[int]]])
+    vrf_names: frozenset[str] = frozenset()
+    """All VRFs that something names."""
+    _rules: dict[str, RuleIndex] = field(default_factory=dict[str, RuleIndex])
     _carriers: dict[str, tuple[ObservedPort, ...]] = field(default_factory=dict[str, tuple[ObservedPort, ...]])
 
-    @property
-    def vrf_names(self) -> frozenset[str]:
-        """All VRFs that something names."""
-        used = (routing.table[1] for routing in self.routing.values())
-        return frozenset((*self.vrfs, *self.routers, *used, DEFAULT_VRF))
+    def find_routing(self, name: str) -> Routing | None:
+        """Find how an interface routes; None where it does not."""
+        known = self.routing.get(name)
+        if known is None and name in self.spoken and name in self.ports and _routes(self, self.ports[name]):
+            known = _add_routing(self, self.ports[name])
+        return known
 
-    def find_filters(self, ports: Iterable[str], names: Iterable[str]) -> tuple[ObservedFilter, ...]:
+    def find_filters(self, ports: Iterable[str], names: Iterable[str]) -> list[RuleIndex]:
         """Find the filters on the way in at some ports, by name or by what they say themselves."""
-        bound = [name for port in ports for name in self.filters_of.get(port, ())]
-        return tuple([self.filters[name] for name in sorted({*bound, *names}) if name in self.filters])
+        wanted = {*names, *[name for port in ports for name in self.filters_of.get(port, ())]}
+        return [self._index(name) for name in sorted(wanted) if name in self.filters]
 
-    def narrow_filters(self, filters: Iterable[ObservedFilter], ports: Collection[str]) -> tuple[ObservedFilter, ...]:
-        """Leave out the rules of filters that hold at other ports; a table for all ports is looked through once."""
-        found: list[ObservedFilter] = []
-        for one in filters:
-            if one.name not in self._rules:
-                self._rules[one.name] = index_rules(one)
-            found.append(narrow_filter(one, self._rules[one.name], ports))
-        return tuple(found)
+    def _index(self, name: str) -> RuleIndex:
+        known = self._rules.get(name)
+        if known is None:
+            known = self._rules[name] = RuleIndex(self.filters[name])
+        return known
+
+    def is_alone(self, port: ObservedPort) -> bool:
+        """Tell whether packets of a port are taken by no other interface: by no bundle, and by none upon it."""
+        return port.bundle is None and port.name not in self.parts
 
     def carriers(self, name: str) -> tuple[ObservedPort, ...]:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
         known = self._carriers.get(name)
         if known is None:
             port = self.ports.get(name)
-            is_alone = port is not None and port.bundle is None and name not in self.parts
-            known = (port,) if port is not None and is_alone else tuple(self._list_carriers(name))
+            known = (port,) if port is not None and self.is_alone(port) else tuple(self._list_carriers(name))
             self._carriers[name] = known
         return known
 
@@ -129,7 +142,7 @@ def find_vlan(port: ObservedPort) -> int | None:
     """Tell which VLAN an interface routes; None where it is none of that kind."""
     if port.routes_vlan is not None:
         return port.routes_vlan.value
-    if port.name[:1] not in {"v", "V"}:
+    if port.name[:1] not in _LETTERS:
         return None
     found = _GATEWAY.fullmatch(port.name)
     return int(found[1]) if found else None
@@ -143,22 +156,37 @@ def lay_ground(device: ObservedDevice) -> DeviceGround:
     for router in device.routers:
         name = DEFAULT_VRF if router.vrf in _DEFAULT_NAMES else router.vrf
         ground.routers.setdefault(name, []).append(router)
-        for neighbour in router.neighbours:
-            ground.neighbours.setdefault(neighbour.name, []).append((name, neighbour))
+        ground.spoken.update(dict.fromkeys(map(_NAME, router.neighbours)))
     for one in device.filters:
         ground.filters.setdefault(one.name, one)
         for said in one.ports if one.stage is None or one.stage.value == "in" else ():
             ground.filters_of.setdefault(said.value, []).append(one.name)
-    for port in device.ports:
-        ground.ports.setdefault(port.name, port)
+    _add_ports(ground)
+    used = {routing.table[1] for routing in ground.routing.values()}
+    ground.vrf_names = frozenset((*ground.vrfs, *ground.routers, *used, DEFAULT_VRF))
+    return ground
+
+
+def _add_ports(ground: DeviceGround) -> None:
+    """Put ports in order; of most, which only have a cable, nothing is made here but their place by name."""
+    ports = ground.device.ports
+    ground.ports = dict(zip(map(_NAME, ports), ports, strict=True))
+    telling = [
+        port
+        for port, told in zip(ports, map(_TOLD, ports), strict=True)
+        if told != _PLAIN or "." in port.name or port.name[:1] in _LETTERS
+    ]
+    if len(ground.ports) < len(ports):  # of a name that is said twice the first counts
+        ground.ports = {port.name: port for port in reversed(ports)}
+        telling = [*ports]
+    for port in telling:
         ground.has_vlans |= bool(port.vlans)
         above, dot, _ = port.name.rpartition(".")
         if dot:
             ground.parts.setdefault(above, []).append(port)
-    for port in device.ports:
+    for port in telling:
         if _routes(ground, port):
             _add_routing(ground, port)
-    return ground
 
 
 def _add_vrf(ground: DeviceGround, name: str, vrf: ObservedVrf) -> None:
@@ -178,14 +206,14 @@ def _routes(ground: DeviceGround, port: ObservedPort) -> bool:
     """Tell whether an interface routes: it has an address or a VRF, or a router speaks by it."""
     if port.bundle is not None and port.bundle.value in ground.ports:
         return False
-    is_gateway = find_vlan(port) is not None
-    return bool(port.vrf or port.addresses or port.name in ground.neighbours or is_gateway)
+    return bool(port.vrf or port.addresses or port.name in ground.spoken or find_vlan(port) is not None)
 
 
-def _add_routing(ground: DeviceGround, port: ObservedPort) -> None:
+def _add_routing(ground: DeviceGround, port: ObservedPort) -> Routing:
     subnets = [(prefix, said) for said in port.addresses if (prefix := parse_prefix(said.value)) is not None]
     routing = Routing(port, (ground.device.name, name_vrf(port.vrf)), tuple(subnets))
     ground.routing[port.name] = routing
     vlan = find_vlan(port)
     if vlan is not None and not is_shut(port):
         ground.gateways.setdefault(vlan, []).append(routing)
+    return routing

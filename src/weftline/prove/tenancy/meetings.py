@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, islice
 from typing import Any, Literal
 
@@ -130,8 +131,17 @@ class Judge:
 
     def _has_address(self, point: int, prefix: Prefix) -> bool:
         table = self.roads.graph.handing.get(point)
-        held = () if table is None else self.roads.subnets.get(table, ())
+        held = () if table is None else self._subnets.get(table, ())
         return any(is_inside(one, prefix) or is_inside(prefix, one) for one in held)
+
+    @cached_property
+    def _subnets(self) -> dict[Table, list[Prefix]]:
+        """Map tables to the subnets of their interfaces."""
+        found: dict[Table, list[Prefix]] = {}
+        for ground in self.placement.grounds.values():
+            for routing in ground.routing.values():
+                found.setdefault(routing.table, []).extend(prefix for prefix, _ in routing.subnets)
+        return found
 
     def _name_bits(self, bits: int) -> list[str]:
         return [name for name, bit in self.roads.bits.items() if bits & bit]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
+from weftline.admit.filters import RuleIndex
 from weftline.model.observed_port import ObservedPort
-from weftline.model.observed_routing import ObservedFilter
+from weftline.model.observed_routing import ObservedRule
 from weftline.model.separation import EdgePort, SeparationFiles
 from weftline.prove.sharing import Allowed, call_owner
 from weftline.prove.tenancy.ground import DeviceGround, Routing, Step, Table, is_shut, lay_ground
@@ -47,8 +49,7 @@ class Claim:
         return tuple(steps)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """One endpoint with the interfaces of the switch that take its packets."""
 
     end: EdgePort
@@ -56,20 +57,13 @@ class Standing:
     carriers: tuple[ObservedPort, ...]
     routings: tuple[Routing, ...]
     """Those that route: the port's own, or of its VLANs on that switch."""
-    filters: tuple[ObservedFilter, ...]
-    """Those on the way in, bound from either side."""
-    names: frozenset[str]
-    """The interfaces by which its packets come in: those that carry or route, and the port that it is plugged into."""
-    narrow: tuple[ObservedFilter, ...]
-    """The filters, with the rules that hold at these interfaces alone."""
+    held: tuple[tuple[RuleIndex, list[ObservedRule]], ...]
+    """The filters on the way in, bound from either side, each with the rules that hold at these interfaces."""
 
     @property
-    def ports(self) -> Iterator[ObservedPort]:
+    def ports(self) -> tuple[ObservedPort, ...]:
         """List the interfaces that packets come in by: the port, its bundle, those upon it, gateways."""
-        yield from self.carriers
-        for routing in self.routings:
-            if routing.port not in self.carriers:
-                yield routing.port
+        return (*self.carriers, *[one.port for one in self.routings if one.port not in self.carriers])
 
 
 @dataclass(slots=True)
@@ -124,10 +118,12 @@ def _place(
     for port in carriers:
         if is_shut(port):
             continue
-        routing = ground.routing.get(port.name)
+        routing = ground.find_routing(port.name)
         if routing is not None:
             routings.append(routing)
-            placement.in_table.setdefault(routing.table, {}).setdefault(end.owner, Claim(end, routing))
+            claims = placement.in_table.setdefault(routing.table, {})
+            if end.owner not in claims:
+                claims[end.owner] = Claim(end, routing)
         for vlan in port.vlans:
             segment = (name, vlan.value)
             root = placement.segments.find(segment)
@@ -137,10 +133,10 @@ def _place(
     if not is_placed:
         loose.append(end)
     ports = [*carriers, *(routing.port for routing in routings)]
-    bound = frozenset([*[port.name for port in ports], *((end.port[1],) if end.port is not None else ())])
+    bound = {*[port.name for port in ports], *((end.port[1],) if end.port is not None else ())}
     filters = ground.find_filters(bound, [said.value for port in ports for said in port.filters_in])
-    narrow = ground.narrow_filters(filters, bound)
-    placement.standings.append(Standing(end, ground, carriers, tuple(routings), filters, bound, narrow))
+    held = tuple([(one, one.find(bound)) for one in filters])
+    placement.standings.append(Standing(end, ground, carriers, tuple(routings), held))
 
 
 def _raise_to_tables(placement: Placement) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from functools import cached_property
 
 from weftline.admit.prefix import BITS, Prefix
 
@@ -12,17 +13,31 @@ class PrefixIndex:
     """Which owners, as bits, have a prefix that overlaps a given one; a question costs what it finds, once."""
 
     def __init__(self, held: Iterable[tuple[Prefix, int]]) -> None:
-        """Take prefixes with the bits of their owners."""
-        exact: dict[Prefix, int] = {}
-        for prefix, bits in held:
-            exact[prefix] = exact.get(prefix, 0) | bits
-        self._exact = exact
-        self._sorted = sorted(exact)
-        self._bits = [exact[prefix] for prefix in self._sorted]
-        self._sizes = {
-            version: sorted({p[2] - p[1] + 1 for p in exact if p[0] == version}) for version in {p[0] for p in exact}
-        }
+        """Take prefixes with the bits of their owners; they are put in order when the first question is asked."""
+        self._held = held
         self._known: dict[Prefix, int] = {}
+
+    @cached_property
+    def _exact(self) -> dict[Prefix, int]:
+        exact: dict[Prefix, int] = {}
+        for prefix, bits in self._held:
+            exact[prefix] = exact.get(prefix, 0) | bits
+        return exact
+
+    @cached_property
+    def _sorted(self) -> list[Prefix]:
+        return sorted(self._exact)
+
+    @cached_property
+    def _bits(self) -> list[int]:
+        return [self._exact[prefix] for prefix in self._sorted]
+
+    @cached_property
+    def _sizes(self) -> dict[int, list[int]]:
+        found: dict[int, set[int]] = {}
+        for version, first, last in self._exact:
+            found.setdefault(version, set()).add(last - first + 1)
+        return {version: sorted(sizes) for version, sizes in found.items()}
 
     def find(self, prefix: Prefix) -> int:
         """Find the owners that have an address inside, or whose prefix holds this one."""

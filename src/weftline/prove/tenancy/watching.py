@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from operator import attrgetter
 
+from weftline.admit.filters import RuleIndex
 from weftline.model.isolation import MANAGEMENT, NOBODY
 from weftline.model.observed_routing import ObservedMirror
 from weftline.model.separation import EdgePort, SeparationFiles
@@ -13,6 +15,8 @@ from weftline.prove.sharing import Allowed, call_owner
 from weftline.prove.tenancy.edges import name_edges
 from weftline.prove.tenancy.ground import DeviceGround, Step, is_shut
 from weftline.prove.tenancy.placement import Placement, Standing
+
+_WATCHDOG = attrgetter("watchdog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ def find_watched(files: SeparationFiles, placement: Placement, doubts: list[str]
             yield from _judge_mirror(ground, mirror, near, far, doubts)
     for standing in placement.standings:
         if standing.end.owner != MANAGEMENT:
-            yield from _find_mirror_rules(standing)
+            for index, _ in standing.held:
+                if index.mirrors:
+                    yield from _tell_mirror_rules(standing, index)
 
 
 def _judge_mirror(
@@ -79,12 +85,10 @@ def _say(words: str, target: str, mirror: ObservedMirror) -> Step:
     return Step(f"{words} samples all ports{target}", mirror.where)
 
 
-def _find_mirror_rules(standing: Standing) -> Iterator[Watched]:
-    for one in standing.filters:
-        for rule in one.rules:
-            if rule.action == "mirror":
-                words = f"rule {rule.order} of filter {one.name} copies packets that {standing.end.facing} takes"
-                yield Watched(standing.end, standing.ground.device.name, Step(words, rule.where))
+def _tell_mirror_rules(standing: Standing, index: RuleIndex) -> Iterator[Watched]:
+    for rule in index.mirrors:
+        words = f"rule {rule.order} of filter {index.one.name} copies packets that {standing.end.facing} takes"
+        yield Watched(standing.end, standing.ground.device.name, Step(words, rule.where))
 
 
 def list_risks(files: SeparationFiles, placement: Placement, may: Allowed) -> list[str]:
@@ -100,24 +104,19 @@ def _list_priorities(standing: Standing) -> frozenset[int]:
 def _risk_pauses(files: SeparationFiles, placement: Placement, may: Allowed) -> Iterator[str]:
     """Name the priorities in which owners that must not meet pause the same cables between switches."""
     senders: dict[int, set[str]] = {}
-    for standing in placement.standings:
-        for priority in _list_priorities(standing):
-            senders.setdefault(priority, set()).add(standing.end.owner)
-    shared: set[int] = set()
-    for link in files.links:
-        for end in (link.a, link.b):
-            ground = None if end is None else placement.grounds.get(end[0])
-            port = None if ground is None or end is None else ground.ports.get(end[1])
-            if port is not None and port.pauses is not None:
-                shared.update(port.pauses.value)
-    times = {
-        said.value
+    for said, owners in _group_by_pauses(placement).items():
+        for priority in said:
+            senders.setdefault(priority, set()).update(owners)
+    shared = _find_shared(files, placement, senders.keys())
+    dogs = [
+        dog
         for ground in placement.grounds.values()
-        for dog in (ground.device.watchdog, *(port.watchdog for port in ground.device.ports))
-        if dog is not None and (said := dog.detect_ms) is not None
-    }
+        for dog in (ground.device.watchdog, *map(_WATCHDOG, ground.device.ports))
+        if dog is not None
+    ]
+    times = {dog.detect_ms.value for dog in dogs if dog.detect_ms is not None}
     bound = f"; the watchdog bounds each pause to {max(times):,} ms" if times else "; no file bounds it by a watchdog"
-    for priority in sorted(shared & senders.keys()):
+    for priority in sorted(shared):
         owners = sorted(senders[priority], key=lambda owner: (owner == NOBODY, owner))
         pair = next(((a, b) for a, b in combinations(owners, 2) if not may(a, b)), None)
         if pair is not None:
@@ -129,6 +128,30 @@ def _risk_pauses(files: SeparationFiles, placement: Placement, may: Allowed) -> 
             )
     if any("pauses" not in ground.device.covers for ground in placement.grounds.values()):
         yield "of some switches no file says which priorities pause"
+
+
+def _group_by_pauses(placement: Placement) -> dict[tuple[int, ...], set[str]]:
+    """Map priorities that hosts may pause to the owners of those hosts."""
+    found: dict[tuple[int, ...], set[str]] = {}
+    for standing in placement.standings:
+        for port in standing.carriers:
+            if port.pauses is not None:
+                found.setdefault(port.pauses.value, set()).add(standing.end.owner)
+    return found
+
+
+def _find_shared(files: SeparationFiles, placement: Placement, wanted: Collection[int]) -> set[int]:
+    """Find which of some priorities are paused on cables between switches."""
+    shared: set[int] = set()
+    for link in files.links:
+        if len(shared) == len(wanted):  # mostly the first cable has them all
+            break
+        for end in (link.a, link.b):
+            ground = None if end is None else placement.grounds.get(end[0])
+            port = None if ground is None or end is None else ground.ports.get(end[1])
+            if port is not None and port.pauses is not None:
+                shared.update(priority for priority in port.pauses.value if priority in wanted)
+    return shared
 
 
 def _call_hosts(owner: str) -> str:
