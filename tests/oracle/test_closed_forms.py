@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
-from tests.fabrics import make_fabric
+from tests.fabrics import from_links, make_fabric
 from weftline.expect import closed_form
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
 from weftline.model.traffic import Algorithm, Collective, CollectiveKind
 from weftline.route import compute_routes
-from weftline.schedule import expand, place_ranks
+from weftline.schedule import ALGORITHMS, expand, pipelined_chunks, place_ranks
 from weftline.simulate import SimOptions, simulate
 
 MIB = 2**20
@@ -60,6 +62,7 @@ def test_an_all_to_all_takes_what_is_published(two_tiers: Routed, three_tiers: R
     [
         ("all-reduce", "ring"), ("all-gather", "ring"), ("reduce-scatter", "ring"), ("all-to-all", "ring"),
         ("all-reduce", "hierarchical"), ("all-gather", "hierarchical"), ("reduce-scatter", "hierarchical"),
+        ("all-reduce", "halving-doubling"), ("all-gather", "halving-doubling"), ("gather", "ring"), ("scatter", "ring"),
     ],
 )  # fmt: skip
 def test_every_closed_form_is_met(
@@ -71,6 +74,54 @@ def test_every_closed_form_is_met(
     )
     for routed in (two_tiers, three_tiers):
         assert time_of(collective, routed) == pytest.approx(form.time_us, rel=1e-9)
+
+
+@cache
+def star(ports: int) -> Routed:
+    """Hosts on one switch: nothing but NICs can bind."""
+    fabric = from_links(1, ports, [])
+    return fabric, compute_routes(fabric, "updown", to_switches=False, roots=("leaf-001",))
+
+
+EVERY: list[tuple[CollectiveKind, Algorithm]] = [
+    (kind, way)  # type: ignore[misc]
+    for kind, ways in ALGORITHMS.items()
+    for way in ways
+    if way != "hierarchical"
+]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7, 8, 9, 16, 23, 33])
+@pytest.mark.parametrize(("kind", "algorithm"), [pair for pair in EVERY if pair[0] != "permutation"])
+def test_no_algorithm_beats_what_its_bytes_and_steps_allow(
+    kind: CollectiveKind, algorithm: Algorithm, ranks: int
+) -> None:
+    """Exact where nothing meets; all-reduces by trees are estimated to a fifth, and to a twentieth for much data."""
+    for size in (1000, 5 * MIB + 1, 64 * MIB):
+        for latency in (0.0, 1.0, 20.0):
+            collective = Collective(kind, algorithm, size, ranks)
+            form = closed_form(collective, rate_gbps=400, latency_us=latency, chunks=pipelined_chunks(collective))
+            flows = expand(collective, place_ranks(star(33)[0], ranks))
+            result = simulate(flows, *star(33), SimOptions(latency))
+            busbw = collective.bus_bandwidth(result.total_us)
+            assert busbw is not None
+            assert busbw <= 50 * (1 + 1e-9)
+            assert result.total_us >= form.bound_low_us * (1 - 1e-9)
+            assert form.time_us >= form.bound_low_us * (1 - 1e-9)
+            if kind != "all-reduce" or "tree" not in algorithm:
+                assert result.total_us == pytest.approx(form.time_us, rel=1e-9)
+                continue
+            near = 0.95 if ranks >= 8 and size > 5 * MIB + 1 else 0.8
+            assert near <= result.total_us / form.time_us <= 1.02
+
+
+def test_a_broadcast_takes_one_way_of_the_bytes_and_a_tree_wins_where_latency_binds() -> None:
+    times = {
+        (way, size): closed_form(Collective("broadcast", way, size, 64), rate_gbps=400, latency_us=5).time_us
+        for way in ("ring", "tree")
+        for size in (1, 2**30)
+    }
+    assert times["tree", 1] < times["ring", 1]
 
 
 def test_two_planes_carry_twice_as_much() -> None:

@@ -15,7 +15,7 @@ from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
 from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
 from weftline.model.traffic import Algorithm, Collective, CollectiveKind, Flows
-from weftline.schedule import ALGORITHMS, expand, expand_job, job_collectives, place_ranks
+from weftline.schedule import ALGORITHMS, expand, expand_job, job_collectives, pipelined_chunks, place_ranks
 from weftline.simulate import simulate
 from weftline.units import format_size, parse_size
 
@@ -152,7 +152,7 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
     check_choice(choice)
     progress("laying out the collective", None)
     kind = cast("CollectiveKind", choice.collective or "all-reduce")
-    plain = kind in {"all-to-all", "permutation"} or choice.ranks is not None or choice.placement is not None
+    plain = "hierarchical" not in ALGORITHMS[kind] or choice.ranks is not None or choice.placement is not None
     algorithm = cast("Algorithm", choice.algorithm or ("ring" if plain else "hierarchical"))
     order = cast("Order", choice.placement or "order")
     placement = place_ranks(routed.built.fabric, choice.ranks, order, choice.seed)
@@ -167,6 +167,7 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
             latency_us=latency,
             ranks_per_host=design.rails,
             inside_host_gbytes_per_s=_inside_rate(design),
+            chunks=pipelined_chunks(collective),
         )
 
     result, count = _run(routed, lambda: expand(collective, placement), estimate, choice, progress)

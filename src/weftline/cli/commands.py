@@ -158,11 +158,18 @@ def simulate(
     collective: Annotated[
         str | None,
         typer.Option(
-            "--collective", metavar="WORD", help="all-reduce, all-gather, reduce-scatter, all-to-all or permutation."
+            "--collective",
+            metavar="WORD",
+            help="all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, gather, scatter or permutation.",
         ),
     ] = None,
     algorithm: Annotated[
-        str | None, typer.Option("--algorithm", metavar="WORD", help="ring, hierarchical or tree.")
+        str | None,
+        typer.Option(
+            "--algorithm",
+            metavar="WORD",
+            help="ring, hierarchical, tree, double-binary-tree or halving-doubling.",
+        ),
     ] = None,
     size: Annotated[
         str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")

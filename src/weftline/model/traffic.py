@@ -10,8 +10,10 @@ import numpy as np
 
 from weftline.kernels.column import F64, I8, I32, I64, freeze
 
-CollectiveKind = Literal["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "permutation"]
-Algorithm = Literal["ring", "hierarchical", "tree"]
+CollectiveKind = Literal[
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "gather", "scatter", "permutation"
+]
+Algorithm = Literal["ring", "hierarchical", "tree", "double-binary-tree", "halving-doubling"]
 
 
 class Via(IntEnum):
@@ -65,13 +67,13 @@ class Collective:
     def busbw_factor(self) -> float:
         """Factor from size over time to bus bandwidth.
 
-        Source: nccl-tests, doc/PERFORMANCE.md: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and
-        all-to-all, 1 for messages between pairs.
+        Source: nccl-tests, doc/PERFORMANCE.md: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter,
+        all-to-all, gather and scatter, 1 for broadcast and for messages between pairs.
         """
         if self.ranks < 2:
             return 0.0
         share = (self.ranks - 1) / self.ranks
-        return {"all-reduce": 2 * share, "permutation": 1.0}.get(self.kind, share)
+        return {"all-reduce": 2 * share, "broadcast": 1.0, "permutation": 1.0}.get(self.kind, share)
 
     def bus_bandwidth(self, time_us: float) -> float | None:
         """Bus bandwidth in GB/s when it takes ``time_us``; None where it takes no time."""
@@ -106,8 +108,8 @@ class Flows:
 
     A flow is ready when every flow in ``need_flow[need_ptr[f]:need_ptr[f + 1]]`` has *arrived at its receiver*
     (sent, plus the message latency), and the flow before it in its queue has been sent. A queue is an in-order
-    channel, such as the queue pair of a sender: its flows go out in index order, one at a time. A flow starts
-    ``delay_us`` after it is ready and its ``start_us`` has come.
+    channel, such as the queue pair of a sender: its flows go out in index order, one at a time, and
+    those to one receiver arrive in it. A flow starts ``delay_us`` after it is ready and its ``start_us`` has come.
 
     Work (``Via.WORK``) sends nothing: it has arrived, without latency, as soon as its delay is over.
     """

@@ -3,6 +3,7 @@
 from weftline.schedule.expansion import ALGORITHMS, expand
 from weftline.schedule.job import expand_job, job_collectives, job_pairs, job_rings
 from weftline.schedule.placement import place_ranks
+from weftline.schedule.trees import pipelined_chunks
 
 __all__ = [
     "ALGORITHMS",
@@ -11,5 +12,6 @@ __all__ = [
     "job_collectives",
     "job_pairs",
     "job_rings",
+    "pipelined_chunks",
     "place_ranks",
 ]

@@ -1,17 +1,12 @@
-"""Algorithms without rings: messages straight to their receivers, and a pipelined tree."""
+"""Algorithms without steps: messages straight to their receivers."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from weftline.kernels.column import I32, NIL
+from weftline.kernels.column import I32
 from weftline.model.traffic import Via
-from weftline.schedule.transfers import Transfers, needs_from
-
-CHUNK_BYTES = 512 * 1024
-MAX_CHUNKS = 64
+from weftline.schedule.transfers import Transfers
 
 
 def all_to_all(ranks: int, size_bytes: float) -> Transfers:
@@ -32,46 +27,16 @@ def permutation(ranks: int, size_bytes: float, seed: int) -> Transfers:
     return _independent(np.arange(ranks, dtype=np.int32), target, size_bytes, np.zeros(ranks, dtype=np.int32))
 
 
-def count_chunks(size_bytes: float) -> int:
-    """Choose how many chunks of about 512 KiB a tree pipelines, at most 64."""
-    return min(MAX_CHUNKS, max(1, math.ceil(size_bytes / CHUNK_BYTES)))
+def gather(ranks: int, size_bytes: float) -> Transfers:
+    """Let every rank send its share to rank 0, all at once."""
+    source = np.arange(1, ranks, dtype=np.int32)
+    return _independent(source, np.zeros_like(source), size_bytes / ranks, np.zeros_like(source))
 
 
-def tree(ranks: int, size_bytes: float) -> Transfers:
-    """Reduce to rank 0 and broadcast from it over one binary tree, in chunks that follow each other.
-
-    Rank i has the children 2i + 1 and 2i + 2. A rank passes a chunk up once both children's have arrived, and down
-    once its parent's has. Each edge and direction is a queue of its own. The transfers of one chunk stand together:
-    all reduces by falling rank, then all broadcasts by rising rank. An inner rank sends every byte up once and down
-    twice, so a tree has a third of the NIC's rate at best; it wins where latency binds.
-    """
-    chunks = count_chunks(size_bytes)
-    edges = max(ranks - 1, 0)
-    child = np.arange(1, ranks, dtype=np.int32)
-    parent = ((child - 1) // 2).astype(np.int32)
-    # Of each chunk, number ranks - 1 - c reduces from rank c, and number edges + c - 1 broadcasts to rank c.
-    giver = child[::-1]
-    children = np.stack((2 * giver + 1, 2 * giver + 2), axis=1)
-    up = np.where(children < ranks, ranks - 1 - children, NIL)
-    root = parent == 0
-    down = np.full((edges, 2), NIL, dtype=np.int64)
-    down[:, 0] = np.where(root, ranks - 2, edges + parent - 1)
-    down[:, 1] = np.where(root & (ranks > 2), ranks - 3, NIL)
-    pattern = np.concatenate((up, down))
-    offset = (np.arange(chunks) * 2 * edges)[:, None, None]
-    table = np.where(pattern[None] == NIL, NIL, pattern[None] + offset).reshape(-1, 2).astype(np.int32)
-    need_ptr, need = needs_from(table)
-    count = chunks * 2 * edges
-    return Transfers(
-        source=np.tile(np.concatenate((giver, parent)), chunks),
-        target=np.tile(np.concatenate((parent[::-1], child)), chunks),
-        via=np.full(count, Via.FABRIC, dtype=np.int8),
-        size=np.full(count, size_bytes / chunks),
-        need_ptr=need_ptr,
-        need=need,
-        queue=np.tile(np.arange(2 * edges, dtype=np.int32), chunks),
-        tag=np.repeat(np.arange(2 * chunks, dtype=np.int32), edges),
-    )
+def scatter(ranks: int, size_bytes: float) -> Transfers:
+    """Let rank 0 send each rank its share, one after the other."""
+    target = np.arange(1, ranks, dtype=np.int32)
+    return _independent(np.zeros_like(target), target, size_bytes / ranks, target - 1)
 
 
 def _independent(source: I32, target: I32, size: float, tag: I32) -> Transfers:

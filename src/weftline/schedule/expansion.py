@@ -7,19 +7,27 @@ import numpy as np
 from weftline.errors import SpecError
 from weftline.kernels.column import I32
 from weftline.model.traffic import Collective, CollectiveKind, Flows, Placement
-from weftline.schedule.direct import all_to_all, count_chunks, permutation, tree
+from weftline.schedule.direct import all_to_all, gather, permutation, scatter
+from weftline.schedule.halving import halving_doubling
 from weftline.schedule.rings import RING_STEPS, flat_ring, hierarchical_ring
 from weftline.schedule.transfers import Transfers, check_count, make_flows
+from weftline.schedule.trees import broadcast_chain, broadcast_tree, double_binary_tree, pipelined_chunks, tree
 from weftline.units import MAX_BYTES
 
 ALGORITHMS: dict[CollectiveKind, tuple[str, ...]] = {
-    "all-reduce": ("ring", "hierarchical", "tree"),
-    "all-gather": ("ring", "hierarchical"),
-    "reduce-scatter": ("ring", "hierarchical"),
+    "all-reduce": ("ring", "hierarchical", "tree", "double-binary-tree", "halving-doubling"),
+    "all-gather": ("ring", "hierarchical", "halving-doubling"),
+    "reduce-scatter": ("ring", "hierarchical", "halving-doubling"),
     "all-to-all": ("ring",),
+    "broadcast": ("ring", "tree"),
+    "gather": ("ring",),
+    "scatter": ("ring",),
     "permutation": ("ring",),
 }
-"""What each collective can be done by; for the last two, ``ring`` means straight to the next, the one after it, ..."""
+"""What each collective can be done by; where ``ring`` is all, it means straight to the next, the one after it, ...
+
+Of a broadcast it means a chain.
+"""
 
 
 def expand(collective: Collective, placement: Placement) -> Flows:
@@ -68,24 +76,40 @@ def check_collective(collective: Collective, placement: Placement) -> None:
 
 def _count_transfers(collective: Collective) -> int:
     ranks = collective.ranks
-    if collective.algorithm == "tree":
-        return 2 * (ranks - 1) * count_chunks(collective.size_bytes)
-    if collective.kind == "permutation":
+    edges = ranks - 1
+    if collective.kind == "broadcast":
+        return edges * pipelined_chunks(collective)
+    if collective.algorithm in {"tree", "double-binary-tree"}:
+        return (2 if collective.algorithm == "tree" else 4) * edges * pipelined_chunks(collective)
+    passes = RING_STEPS.get(collective.kind, 1)
+    if collective.algorithm == "halving-doubling":
+        return passes * ranks * edges.bit_length()
+    if collective.kind in {"permutation", "gather", "scatter"}:
         return ranks
-    return ranks * (ranks - 1) * RING_STEPS.get(collective.kind, 1)
+    return ranks * edges * passes
 
 
 def _transfers(collective: Collective, placement: Placement) -> Transfers:
-    size, ranks = float(collective.size_bytes), collective.ranks
-    if collective.kind == "all-to-all":
-        return all_to_all(ranks, size)
-    if collective.kind == "permutation":
+    size, ranks, kind = float(collective.size_bytes), collective.ranks, collective.kind
+    if kind == "permutation":
         return permutation(ranks, size, placement.seed)
-    if collective.algorithm == "tree":
-        return tree(ranks, size)
     if collective.algorithm == "hierarchical":
-        return hierarchical_ring(collective.kind, _grid(placement), size)
-    return flat_ring(collective.kind, np.arange(ranks, dtype=np.int32).reshape(1, -1), size)
+        return hierarchical_ring(kind, _grid(placement), size)
+    if collective.algorithm == "halving-doubling":
+        return halving_doubling(kind, ranks, size)
+    by_kind_and_way = {
+        ("all-to-all", "ring"): all_to_all,
+        ("gather", "ring"): gather,
+        ("scatter", "ring"): scatter,
+        ("broadcast", "ring"): broadcast_chain,
+        ("broadcast", "tree"): broadcast_tree,
+        ("all-reduce", "tree"): tree,
+        ("all-reduce", "double-binary-tree"): double_binary_tree,
+    }
+    way = by_kind_and_way.get((kind, collective.algorithm))
+    if way is not None:
+        return way(ranks, size)
+    return flat_ring(kind, np.arange(ranks, dtype=np.int32).reshape(1, -1), size)
 
 
 def _grid(placement: Placement) -> I32:

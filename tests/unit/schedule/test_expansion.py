@@ -171,7 +171,7 @@ def test_what_an_algorithm_does_not_do_is_refused(kind: CollectiveKind, algorith
 @pytest.mark.parametrize(
     "collective",
     [
-        Collective("broadcast", "ring", 100, 4),  # type: ignore[arg-type]
+        Collective("reduce", "ring", 100, 4),  # type: ignore[arg-type]
         Collective("all-reduce", "ring", 0, 4),
         Collective("all-reduce", "ring", 2**60 + 1, 4),
         Collective("all-reduce", "ring", 100, 5),

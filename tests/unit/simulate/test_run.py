@@ -102,9 +102,7 @@ def test_work_takes_its_delay_and_holds_its_queue_but_no_link(star: tuple[Fabric
     assert result.bound_low_us == pytest.approx(35.0)
 
 
-@pytest.mark.parametrize(
-    ("column", "times"), [("start", [1.0]), ("delay", [0, -1.0]), ("start", [0, float("nan")])]
-)
+@pytest.mark.parametrize(("column", "times"), [("start", [1.0]), ("delay", [0, -1.0]), ("start", [0, float("nan")])])
 def test_times_that_are_none_are_our_bug(column: str, times: list[float], star: tuple[Fabric, Routes]) -> None:
     with pytest.raises(InternalError) as caught:
         simulate(make_flows([(0, 1), (1, 2)], MB, None, **{column: times}), *star, SimOptions(1.0))
