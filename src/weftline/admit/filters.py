@@ -83,9 +83,9 @@ class RuleIndex:
     def find(self, ports: Iterable[str]) -> list[ObservedRule]:
         """List the rules that hold at one of some interfaces, in the order in which they act."""
         held = [found for port in ports if (found := self._places.get(port)) is not None]
-        if self._always:
-            held.append(self._always)
         places = held[0] if len(held) == 1 else sorted({place for found in held for place in found})
+        if self._always:
+            places = sorted([*places, *self._always])
         return [self._rules[place] for place in places]
 
 

@@ -12,10 +12,27 @@ _V4 = re.compile(r"(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?:/(\d{1,2}))?", r
 BITS = {4: 32, 6: 128}
 _BYTE = 255
 _MOST_TEXT = 64
+_OCTETS = tuple({str(octet): octet << shift for octet in range(_BYTE + 1)} for shift in (24, 16, 8, 0))
+"""The numbers of an address as they are usually written, each where it stands."""
+_SIZES = {"": 1, **{f"/{length}": 1 << (BITS[4] - length) for length in range(BITS[4] + 1)}}
+"""How many addresses a prefix has, by its length as it is usually written."""
 
 
 def parse_prefix(text: str) -> Prefix | None:
     """Read a prefix, an address with the length of its subnet, or a lone address; None where it is none."""
+    address, slash, length = text.partition("/")
+    try:
+        a, b, c, d = address.split(".")
+        first = _OCTETS[0][a] | _OCTETS[1][b] | _OCTETS[2][c] | _OCTETS[3][d]
+        size = _SIZES[slash + length]
+    except (KeyError, ValueError):
+        return _parse_odd(text)
+    first &= -size
+    return 4, first, first + size - 1
+
+
+def _parse_odd(text: str) -> Prefix | None:
+    """Read what is not written as almost all are: with leading zeros, by name, of version 6, or no prefix at all."""
     found = _V4.fullmatch(text)
     if found is None:
         return _parse_slowly(text)

@@ -15,7 +15,8 @@ from weftline.prove.tenancy.prefixes import PrefixIndex
 
 Checked = Literal["checked", "open", "unknown"]
 _WORDS: dict[str, Checked] = {"drops": "checked", "unknown": "unknown", "lets": "open"}
-"""What filters do, the stronger first, and what that makes of an endpoint."""
+"""What a filter does, the stronger first, and what that makes of an endpoint."""
+_STRENGTH = tuple(_WORDS)
 
 
 class EdgeVerdict(NamedTuple):
@@ -94,10 +95,9 @@ def check_tunnels(standing: Standing, ends: TunnelEnds) -> EdgeVerdict:
 
 def _decide(standing: Standing, judged: list[Admission]) -> EdgeVerdict:
     """Decide by all filters on the way in; one that holds is enough, and one that is not understood may hold."""
-    for verdict, checked in _WORDS.items():
-        for one in judged:
-            if one.verdict == verdict:
-                return EdgeVerdict(standing, checked, one, one.is_exact)
+    if judged:
+        one = judged[0] if len(judged) == 1 else min(judged, key=lambda one: _STRENGTH.index(one.verdict))
+        return EdgeVerdict(standing, _WORDS[one.verdict], one, one.is_exact)
     named = _find_dangling(standing)
     in_table = _name_table(standing)
     if named:

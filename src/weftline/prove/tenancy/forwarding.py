@@ -95,6 +95,7 @@ class Graph:
     handing: dict[int, Table] = field(default_factory=dict[int, Table])
     """The table at whose interfaces packets arrive at a point."""
     crossings: Crossings = field(default_factory=Crossings)
+    _tables: dict[Table, tuple[int, int, int]] = field(default_factory=dict[Table, tuple[int, int, int]])
     _left: dict[int, list[Way]] = field(default_factory=dict[int, list[Way]])
 
     def point(self, kind: str, of: object, name: str = "") -> int:
@@ -108,13 +109,17 @@ class Graph:
 
     def table(self, table: Table) -> tuple[int, int, int]:
         """Take the points of a table: look, hold, hand."""
-        if ("look", table) not in self.points:
+        known = self._tables.get(table)
+        if known is None:
             name = f"{call_vrf(table[1])} of {table[0]}"
-            look, hold, hand = (self.point(kind, table, name) for kind in ("look", "hold", "hand"))
+            look, hold, hand = known = (
+                self.point("look", table, name), self.point("hold", table, name), self.point("hand", table, name)
+            )  # fmt: skip
+            self._tables[table] = known
             self.handing[hand] = table
             self.join(look, hold)
             self.join(hold, hand)
-        return self.points["look", table], self.points["hold", table], self.points["hand", table]
+        return known
 
     def add(self, a: int, way: Way) -> None:
         """Add a way."""

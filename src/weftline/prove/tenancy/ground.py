@@ -22,10 +22,7 @@ _GATEWAY = re.compile(r"vlan[-_ ]?(\d{1,4})", re.IGNORECASE | re.ASCII)
 """How SONiC, EOS and NVUE all name the interface that routes a VLAN, where no reader said which one it is."""
 _DEFAULT_NAMES = frozenset({"", DEFAULT_VRF})
 _NAME = attrgetter("name")
-_TOLD = attrgetter("vrf", "addresses", "vlans", "bundle", "routes_vlan")
 _LETTERS = frozenset("vV")
-_PLAIN = (None, (), (), None, None)
-"""What a port says that has nothing but its link: it routes only where a router speaks by it."""
 
 
 class Step(NamedTuple):
@@ -61,6 +58,10 @@ class DeviceGround:
     ports: dict[str, ObservedPort] = field(default_factory=dict[str, ObservedPort])
     parts: dict[str, list[ObservedPort]] = field(default_factory=dict[str, list[ObservedPort]])
     """Interfaces upon a port, as ``Ethernet0.101`` upon ``Ethernet0``."""
+    bundled: set[str] = field(default_factory=set[str])
+    """Ports that are members of a bundle."""
+    shut: set[str] = field(default_factory=set[str])
+    """Ports that are known to be down."""
     routing: dict[str, Routing] = field(default_factory=dict[str, Routing])
     """Interfaces that route by what they say themselves; all others are made by ``find_routing`` when asked for."""
     gateways: dict[int, list[Routing]] = field(default_factory=dict[int, list[Routing]])
@@ -89,7 +90,9 @@ class DeviceGround:
 
     def find_filters(self, ports: Iterable[str], names: Iterable[str]) -> list[RuleIndex]:
         """Find the filters on the way in at some ports, by name or by what they say themselves."""
-        wanted = {*names, *[name for port in ports for name in self.filters_of.get(port, ())]}
+        wanted = {*names}
+        if self.filters_of:
+            wanted.update(name for port in ports for name in self.filters_of.get(port, ()))
         return [self._index(name) for name in sorted(wanted) if name in self.filters]
 
     def _index(self, name: str) -> RuleIndex:
@@ -98,16 +101,16 @@ class DeviceGround:
             known = self._rules[name] = RuleIndex(self.filters[name])
         return known
 
-    def is_alone(self, port: ObservedPort) -> bool:
+    def is_alone(self, name: str) -> bool:
         """Tell whether packets of a port are taken by no other interface: by no bundle, and by none upon it."""
-        return port.bundle is None and port.name not in self.parts
+        return name not in self.bundled and name not in self.parts
 
     def carriers(self, name: str) -> tuple[ObservedPort, ...]:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
         known = self._carriers.get(name)
         if known is None:
             port = self.ports.get(name)
-            known = (port,) if port is not None and self.is_alone(port) else tuple(self._list_carriers(name))
+            known = (port,) if port is not None and self.is_alone(name) else tuple(self._list_carriers(name))
             self._carriers[name] = known
         return known
 
@@ -173,12 +176,15 @@ def _add_ports(ground: DeviceGround) -> None:
     ground.ports = dict(zip(map(_NAME, ports), ports, strict=True))
     telling = [
         port
-        for port, told in zip(ports, map(_TOLD, ports), strict=True)
-        if told != _PLAIN or "." in port.name or port.name[:1] in _LETTERS
-    ]
+        for port in ports
+        if port.addresses or port.vrf is not None or port.vlans or port.bundle is not None
+        or port.routes_vlan is not None or "." in port.name or port.name[:1] in _LETTERS
+    ]  # fmt: skip
     if len(ground.ports) < len(ports):  # of a name that is said twice the first counts
         ground.ports = {port.name: port for port in reversed(ports)}
         telling = [*ports]
+    ground.shut = {port.name for port in ground.ports.values() if port.is_up is not None and not port.is_up.value}
+    ground.bundled = {port.name for port in telling if ground.ports[port.name].bundle is not None}
     for port in telling:
         ground.has_vlans |= bool(port.vlans)
         above, dot, _ = port.name.rpartition(".")
@@ -206,7 +212,7 @@ def _routes(ground: DeviceGround, port: ObservedPort) -> bool:
     """Tell whether an interface routes: it has an address or a VRF, or a router speaks by it."""
     if port.bundle is not None and port.bundle.value in ground.ports:
         return False
-    return bool(port.vrf or port.addresses or port.name in ground.spoken or find_vlan(port) is not None)
+    return bool(port.addresses or port.vrf or port.name in ground.spoken or find_vlan(port) is not None)
 
 
 def _add_routing(ground: DeviceGround, port: ObservedPort) -> Routing:

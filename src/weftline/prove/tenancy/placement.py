@@ -57,13 +57,10 @@ class Standing(NamedTuple):
     carriers: tuple[ObservedPort, ...]
     routings: tuple[Routing, ...]
     """Those that route: the port's own, or of its VLANs on that switch."""
+    ports: tuple[ObservedPort, ...]
+    """The interfaces that packets come in by: the port, its bundle, those upon it, gateways."""
     held: tuple[tuple[RuleIndex, list[ObservedRule]], ...]
     """The filters on the way in, bound from either side, each with the rules that hold at these interfaces."""
-
-    @property
-    def ports(self) -> tuple[ObservedPort, ...]:
-        """List the interfaces that packets come in by: the port, its bundle, those upon it, gateways."""
-        return (*self.carriers, *[one.port for one in self.routings if one.port not in self.carriers])
 
 
 @dataclass(slots=True)
@@ -89,11 +86,12 @@ def place_owners(files: SeparationFiles, may: Allowed) -> Placement:
     for end in files.ends:
         if not end.facing:
             continue
-        ground = None if end.port is None else grounds.get(end.port[0])
-        carriers = () if ground is None or end.port is None else ground.carriers(end.port[1])
+        device, name = end.port or ("", "")
+        ground = grounds.get(device)
+        carriers = () if ground is None else ground.carriers(name)
         if ground is None or not carriers:
             lost.append(end)
-        elif not any(is_shut(port) for port in (ground.ports[(end.port or ("", ""))[1]], carriers[0])):
+        elif name not in ground.shut and not is_shut(carriers[0]):
             _place(placement, end, ground, carriers, loose)
     _raise_to_tables(placement)
     _lower_to_segments(placement)
@@ -116,12 +114,14 @@ def _place(
     routings: list[Routing] = []
     is_placed = False
     for port in carriers:
-        if is_shut(port):
+        if port.is_up is not None and not port.is_up.value:
             continue
         routing = ground.find_routing(port.name)
         if routing is not None:
             routings.append(routing)
-            claims = placement.in_table.setdefault(routing.table, {})
+            claims = placement.in_table.get(routing.table)
+            if claims is None:
+                claims = placement.in_table[routing.table] = {}
             if end.owner not in claims:
                 claims[end.owner] = Claim(end, routing)
         for vlan in port.vlans:
@@ -129,14 +129,16 @@ def _place(
             root = placement.segments.find(segment)
             placement.in_segment.setdefault(root, {}).setdefault(end.owner, Claim(end, None, segment))
             routings.extend(ground.gateways.get(vlan.value, ()))
-        is_placed |= routing is not None or bool(port.vlans)
+        is_placed = is_placed or routing is not None or bool(port.vlans)
     if not is_placed:
         loose.append(end)
-    ports = [*carriers, *(routing.port for routing in routings)]
-    bound = {*[port.name for port in ports], *((end.port[1],) if end.port is not None else ())}
+    ports = (*carriers, *[one.port for one in routings if one.port not in carriers])
+    bound = {port.name for port in ports}
+    if end.port is not None:
+        bound.add(end.port[1])
     filters = ground.find_filters(bound, [said.value for port in ports for said in port.filters_in])
     held = tuple([(one, one.find(bound)) for one in filters])
-    placement.standings.append(Standing(end, ground, carriers, tuple(routings), held))
+    placement.standings.append(Standing(end, ground, carriers, tuple(routings), ports, held))
 
 
 def _raise_to_tables(placement: Placement) -> None:

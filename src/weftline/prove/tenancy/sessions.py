@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from operator import attrgetter
 
 import numpy as np
@@ -55,20 +56,13 @@ def join_sessions(files: SeparationFiles, placement: Placement, graph: Graph) ->
 
 def _open_site(ground: DeviceGround, graph: Graph) -> Site:
     """List the ports of a device that are paired by their names alone, as nearly all are."""
-    ports, routing, parts = ground.ports, ground.routing, ground.parts
-    look = graph.table((ground.device.name, DEFAULT_VRF))[0]
-    plain = {
-        name: look
-        for name in ground.spoken
-        if name not in routing
-        and (port := ports.get(name)) is not None
-        and port.bundle is None
-        and name not in parts
-        and (port.is_up is None or port.is_up.value)
-    }
-    for name, one in routing.items():
-        if ground.is_alone(ports[name]) and not is_shut(ports[name]):
-            plain[name] = graph.table(one.table)[0]
+    looks = {vrf: graph.table((ground.device.name, vrf))[0] for vrf in sorted(ground.vrf_names)}
+    plain = dict.fromkeys(ground.spoken, looks[DEFAULT_VRF])
+    for name, one in ground.routing.items():
+        plain[name] = looks[one.table[1]]
+    for names in (plain.keys() - ground.ports.keys(), ground.bundled, ground.parts, ground.shut):
+        for name in names:
+            plain.pop(name, None)
     return Site(ground, plain)
 
 
@@ -207,8 +201,8 @@ class Claims:
     def _list_quiet(self, pair: I64, points: int) -> I64:
         """List the tables that cables join of which no session speaks, cable by cable."""
         sites = self._sites.values()
-        near = [point for site in sites for point in _list_near(site)]
-        cable = _join_keys(near, [point for site in sites for point in site.far.values()], points)
+        near = list(chain.from_iterable(map(_list_near, sites)))
+        cable = _join_keys(near, list(chain.from_iterable([site.far.values() for site in sites])), points)
         return cable[~(_has(pair, cable) | _has(pair, _turn(cable, points)))]
 
     def _tell(self, a: int, b: int, reason: int) -> Step:
@@ -221,10 +215,10 @@ class Claims:
         return Step(f"{near} is cabled to {far}", None if routing is None else routing.tell().where)
 
 
-def _list_near(site: Site) -> list[int]:
+def _list_near(site: Site) -> Iterator[int]:
     """List the tables of all interfaces that are cabled."""
     known = {**site.plain, **site.other} if site.other else site.plain
-    return [known[name] for name in site.far]
+    return map(known.__getitem__, site.far)
 
 
 def _join_keys(near: Sequence[int], far: Sequence[int], points: int) -> I64:

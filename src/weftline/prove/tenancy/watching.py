@@ -136,7 +136,10 @@ def _group_by_pauses(placement: Placement) -> dict[tuple[int, ...], set[str]]:
     for standing in placement.standings:
         for port in standing.carriers:
             if port.pauses is not None:
-                found.setdefault(port.pauses.value, set()).add(standing.end.owner)
+                owners = found.get(port.pauses.value)
+                if owners is None:
+                    owners = found[port.pauses.value] = set()
+                owners.add(standing.end.owner)
     return found
 
 
