@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from weftline.errors import SpecError
 from weftline.kernels.column import F64, I8, I32, I64, NIL
-from weftline.model.traffic import Flows, Placement, Via
+from weftline.model.traffic import Flows, Placement, Via, no_times
 
 MAX_FLOWS = 2**25
 """Most flows of one run: some 4 GiB of memory."""
@@ -27,6 +27,8 @@ class Transfers:
     need: I32
     queue: I32
     tag: I32
+    delay: F64 = field(default_factory=no_times)
+    """Microseconds that each waits once it is ready, or works; empty where none does."""
 
     @property
     def count(self) -> int:
@@ -63,7 +65,16 @@ def join_transfers(parts: Sequence[Transfers]) -> Transfers:
         need=np.concatenate([part.need for part in parts]),
         queue=np.concatenate([part.queue for part in parts]),
         tag=np.concatenate([part.tag for part in parts]),
+        delay=join_times([part.delay for part in parts], [part.count for part in parts]),
     )
+
+
+def join_times(times: Sequence[F64], counts: Sequence[int]) -> F64:
+    """Put columns of times one after the other; an empty one stands for ``counts`` zeros, unless all are empty."""
+    if not any(len(part) for part in times):
+        return no_times()
+    parts = [part if len(part) else np.zeros(count) for part, count in zip(times, counts, strict=True)]
+    return np.concatenate(parts)
 
 
 def needs_from(table: I32) -> tuple[I64, I32]:
@@ -89,6 +100,7 @@ def make_flows(transfers: Transfers, placement: Placement) -> Flows:
             transfers.need,
             transfers.queue,
             transfers.tag,
+            delay_us=transfers.delay,
         )
     copies = np.where(transfers.via == Via.FABRIC, planes, 1)
     first = np.concatenate(([0], np.cumsum(copies)))
@@ -105,6 +117,7 @@ def make_flows(transfers: Transfers, placement: Placement) -> Flows:
         need_flow=need_flow,
         queue=np.where(queue == NIL, NIL, queue * planes + plane).astype(np.int32),
         tag=transfers.tag[owner],
+        delay_us=transfers.delay[owner] if len(transfers.delay) else no_times(),
     )
 
 

@@ -53,7 +53,7 @@ def resolve_paths(flows: Flows, fabric: Fabric, routes: Routes, options: SimOpti
     source, target, via = flows.source[first], flows.target[first], flows.via[first]
     inside = via == Via.HOST
     outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
-    walk_ptr, walk_port = _walk(source[outside], target[outside], fabric, routes, options)
+    walk_ptr, walk_port = walk_ports(source[outside], target[outside], fabric, routes, options)
     length = np.where(inside, 2, 0).astype(np.int64)
     length[outside] = np.diff(walk_ptr)
     ptr = np.concatenate(([0], np.cumsum(length))).astype(np.int32)
@@ -98,7 +98,12 @@ def _capacities(fabric: Fabric, used: I32, options: SimOptions) -> F64:
     return capacity
 
 
-def _walk(source: I32, target: I32, fabric: Fabric, routes: Routes, options: SimOptions) -> tuple[I64, I32]:
+def walk_ports(source: I32, target: I32, fabric: Fabric, routes: Routes, options: SimOptions) -> tuple[I64, I32]:
+    """Walk the tables from each source port to its target: the ports that send on each way, as a CSR pair.
+
+    Raises:
+        SpecError: ``spec.unreachable-pair``.
+    """
     known = (routes.destination_port != NIL) & (routes.path == 0)
     index = np.full(fabric.port_count, NIL, dtype=np.int32)
     index[routes.destination_port[known]] = np.flatnonzero(known)
