@@ -73,8 +73,9 @@ def find_victim(fabric: Fabric, flows: Flows, walk: Walk) -> tuple[int, int]:
     """Find two ports whose way shares a link with an incast, but not its receiver.
 
     ``flows`` are those of the incast. The receiver of the victim stands at the switch of the incast's receiver, its
-    sender at a switch of a sender; a sender itself is taken where nothing else shares a link. Of all such pairs the one is taken whose way has the link that most flows of the
-    incast use; links between switches go before links of hosts. Returns (source, target).
+    sender at a switch of a sender; a sender itself is taken where nothing else shares a link. Of all such pairs the
+    one is taken whose way has the link that most flows of the incast use; links between switches go before links of
+    hosts. Returns (source, target).
 
     Raises:
         SpecError: ``spec.load`` where nobody can be a victim.
