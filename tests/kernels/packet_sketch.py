@@ -63,6 +63,7 @@ class Flow:
     size_bytes: int
     needs: tuple[int, ...] = ()
     queue: int = NIL
+    earliest_ps: int = 0
     delay_ps: int = 0
     lanes: tuple[int, ...] | None = None
     """Of each hop; None: the lane of data."""
@@ -183,6 +184,7 @@ class Sketch:
             flow_source=thin(path[0] for path in hops),
             flow_target=thin(path[-1] ^ 1 for path in hops),
             flow_bytes=wide(flow.size_bytes for flow in self.flows),
+            flow_earliest=wide(flow.earliest_ps for flow in self.flows),
             flow_delay=wide(flow.delay_ps for flow in self.flows),
             flow_queue=thin(flow.queue for flow in self.flows),
             flow_path=thin(range(len(self.flows))),

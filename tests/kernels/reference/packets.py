@@ -16,6 +16,11 @@ from tests.kernels.reference.packets_world import Outcome, PortCount, World
 
 def simulate(world: World, *, until_ps: int | None = None) -> Outcome:
     """Run a world until nothing happens any more, or up to and including a time."""
+    return tell(*run(world, until_ps))
+
+
+def run(world: World, until_ps: int | None = None) -> tuple[Loop, Fabric, Hosts]:
+    """Run a world, and leave everything as it stands then."""
     loop = Loop()
     fabric = Fabric(world, loop)
     fabric.hosts = hosts = Hosts(world, loop, fabric)
@@ -31,13 +36,18 @@ def simulate(world: World, *, until_ps: int | None = None) -> Outcome:
     while loop.heap and (until_ps is None or loop.heap[0][0] <= until_ps):
         kind, subject = loop.pop()
         handlers[kind](subject)
+    return loop, fabric, hosts
+
+
+def tell(loop: Loop, fabric: Fabric, hosts: Hosts) -> Outcome:
+    """Say what came of it."""
     is_stuck = not loop.heap and NIL in hosts.finish_ps
     waits = find_waits(fabric, hosts) if is_stuck else {}
     return Outcome(
         start_ps=hosts.start_ps,
         finish_ps=hosts.finish_ps,
         ports=[count(port, loop.now) for port in fabric.port],
-        events=loop.count,
+        events=sum(loop.kinds.values()),
         end_ps=loop.now,
         loss=fabric.loss,
         blocked=sorted(waits),

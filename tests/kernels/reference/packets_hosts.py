@@ -21,6 +21,7 @@ class Hosts:
         self.size: list[int] = world.flow_bytes.tolist()
         self.source: list[int] = world.flow_source.tolist()
         self.target: list[int] = world.flow_target.tolist()
+        self.earliest: list[int] = world.flow_earliest.tolist()
         self.delay: list[int] = world.flow_delay.tolist()
         self.way: list[list[tuple[int, int]]] = []
         self.way_back: list[list[tuple[int, int]]] = []
@@ -60,13 +61,16 @@ class Hosts:
                 last[queue] = flow
         for flow, missing in enumerate(self.missing):
             if missing == 0:
-                self.loop.push(self.delay[flow], Event.START, flow)
+                self.expect_start(flow)
 
     def get_ready(self, flow: int) -> None:
         """One thing less that a flow waits for."""
         self.missing[flow] -= 1
         if self.missing[flow] == 0:
-            self.loop.push(self.loop.now + self.delay[flow], Event.START, flow)
+            self.expect_start(flow)
+
+    def expect_start(self, flow: int) -> None:
+        self.loop.push(max(self.loop.now, self.earliest[flow]) + self.delay[flow], Event.START, flow)
 
     def begin(self, flow: int) -> None:
         self.start_ps[flow] = self.loop.now

@@ -30,8 +30,8 @@ class Loop:
 
     def __init__(self) -> None:
         self.now = 0
-        self.count = 0
-        """Events so far."""
+        self.kinds = dict.fromkeys(Event, 0)
+        """How many events there were so far."""
         self.heap: list[tuple[int, int, int]] = []
 
     def push(self, time: int, kind: Event, subject: int) -> None:
@@ -40,5 +40,5 @@ class Loop:
     def pop(self) -> tuple[Event, int]:
         """Go to the time of the next event."""
         self.now, kind, subject = heappop(self.heap)
-        self.count += 1
+        self.kinds[Event(kind)] += 1
         return Event(kind), subject

@@ -52,7 +52,10 @@ class World:
     flow_source: I32
     flow_target: I32
     flow_bytes: I64
+    flow_earliest: I64
+    """Before this no flow starts."""
     flow_delay: I64
+    """From when nothing else holds it to its start."""
     flow_queue: I32
     """An in-order channel of its sender; NIL: none."""
     flow_path: I32
