@@ -66,27 +66,30 @@ def list_rules(one: ObservedFilter, ports: Collection[str]) -> list[ObservedRule
 class RuleIndex:
     """The rules of one filter by the interfaces at which they hold, so that a table for all ports is read once."""
 
-    __slots__ = ("_always", "_places", "_rules", "mirrors", "one")
+    __slots__ = ("_always", "_at", "mirrors", "one")
 
     def __init__(self, one: ObservedFilter) -> None:
         """Take a filter."""
         self.one = one
         self.mirrors = tuple([rule for rule in one.rules if rule.action == "mirror"])
         """Rules that copy packets, at whichever interface."""
-        self._rules = sorted(one.rules, key=_ORDER)
-        self._always = [place for place, rule in enumerate(self._rules) if not rule.in_ports]
-        self._places: dict[str, list[int]] = {}
-        for place, rule in enumerate(self._rules):
+        rules = sorted(one.rules, key=_ORDER)
+        always: list[int] = []
+        places: dict[str, list[int]] = {}
+        for place, rule in enumerate(rules):
             for port in rule.in_ports:
-                self._places.setdefault(port, []).append(place)
+                places.setdefault(port, []).append(place)
+            if not rule.in_ports:
+                always.append(place)
+        self._always = [rules[place] for place in always]
+        self._at = {port: [rules[place] for place in sorted([*held, *always])] for port, held in places.items()}
 
-    def find(self, ports: Iterable[str]) -> list[ObservedRule]:
+    def find(self, ports: Collection[str]) -> list[ObservedRule]:
         """List the rules that hold at one of some interfaces, in the order in which they act."""
-        held = [found for port in ports if (found := self._places.get(port)) is not None]
-        places = held[0] if len(held) == 1 else sorted({place for found in held for place in found})
-        if self._always:
-            places = sorted([*places, *self._always])
-        return [self._rules[place] for place in places]
+        named = [port for port in ports if port in self._at]
+        if len(named) > 1:
+            return list_rules(self.one, ports)
+        return self._at[named[0]] if named else self._always
 
 
 def judge_sources(

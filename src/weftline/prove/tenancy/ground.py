@@ -107,11 +107,12 @@ class DeviceGround:
 
     def carriers(self, name: str) -> tuple[ObservedPort, ...]:
         """List the interfaces by which packets of a port are taken: itself or its bundle, and those upon it."""
+        if self.is_alone(name):
+            port = self.ports.get(name)
+            return () if port is None else (port,)
         known = self._carriers.get(name)
         if known is None:
-            port = self.ports.get(name)
-            known = (port,) if port is not None and self.is_alone(name) else tuple(self._list_carriers(name))
-            self._carriers[name] = known
+            known = self._carriers[name] = tuple(self._list_carriers(name))
         return known
 
     def _list_carriers(self, name: str) -> Iterator[ObservedPort]:
