@@ -138,7 +138,8 @@ class Maker:
             routes = None if gate.startswith("Vlan") else make.say(name, "vlan", vlan)
             vlans = make.say_all(name, "member", vlan, *((101,) if self.is_rare() else ()))
             return [replace(make.make_port(name, base, None), vlans=vlans, **more),
-                    make.make_port(name, gate, vrf, subnet, routes_vlan=routes)]  # fmt: skip
+                    make.make_port(name, gate, vrf, *((subnet,) if not self.is_rare() else ()), routes_vlan=routes),
+                    *((make.make_port(name, "Vlan101", None),) if self.is_rare() else ())]  # fmt: skip
         port = replace(make.make_port(name, base, vrf, *((subnet, "bad") if self.is_rare() else (subnet,))), **more)
         return [port, replace(port, vrf=None)] if self.is_rare() else [port]
 
@@ -164,9 +165,9 @@ class Maker:
                 ("default", self.speak(name, other))
             ]
         if kind == "upon":
-            above = make.make_port(name, f"{base}.10", "Vrfred")
+            above = make.make_port(name, f"{base}.10", "Vrfred" if self.rng.random() < 0.7 else None)
             if self.rng.random() < 0.5:
-                spoken.append(("Vrfred", self.speak(name, above.name)))
+                spoken.append((self.rng.choice(("Vrfred", "default")), self.speak(name, above.name)))
             return [port, above], spoken
         if kind == "bundle":
             bond = replace(make.make_port(name, f"Po{index}{number}", self.pick_vrf(None)))

@@ -721,6 +721,20 @@ def test_pauses_that_hold_up_others_are_a_risk_in_words() -> None:
     assert "no file bounds it" in risks(unbounded)[0]
 
 
+def test_each_priority_that_cables_share_is_named_whichever_cable_it_is_of() -> None:
+    def pause(leaf: ObservedDevice) -> ObservedDevice:
+        for name in ("Ethernet0", "Ethernet1"):
+            leaf = make.change_port(leaf, name, pauses=make.say(leaf.name, "pfc", (3, 4)))
+        return leaf
+
+    files = make.change(make.change(make.make_files(), "leaf-1", pause), "leaf-2", pause)
+    files = make.change(files, "leaf-2", lambda leaf: make.change_port(
+        leaf, "Uplink0", pauses=make.say(leaf.name, "pfc", (4,))))  # fmt: skip
+    first, second = prove(files).detail["residual_risks"][:2]
+    assert "blue and red share priority 3" in first
+    assert "blue and red share priority 4" in second
+
+
 def test_pauses_of_ports_that_nobody_declared_are_a_risk_in_words() -> None:
     files = make.make_files()
     loose = tuple(replace(end, owner=NOBODY) if end.owner == "blue" else end for end in files.ends)

@@ -20,7 +20,7 @@ from weftline.prove.separate import check_separation, prove_separation
 from weftline.prove.sharing import Allowed
 from weftline.prove.tenancy.exchange import Roads, build_roads
 from weftline.prove.tenancy.forwarding import ALL, Graph
-from weftline.prove.tenancy.ground import Routing
+from weftline.prove.tenancy.ground import Routing, lay_ground
 from weftline.prove.tenancy.placement import Placement, place_owners
 
 seeds = st.integers(0, 1 << 30)
@@ -120,3 +120,22 @@ def test_a_way_between_neighbours_has_one_back() -> None:
     assert rows
     assert rows == {(b, a, sure) for a, b, sure in rows}
     assert np.all(np.diff(ways.start) >= 0)
+
+
+def test_of_an_interface_that_is_said_twice_the_last_decides_how_it_routes() -> None:
+    device = make.make_leaf(1)
+    first, last = make.make_port("leaf-1", "Uplink0", "Vrfred"), make.make_port("leaf-1", "Uplink0")
+    twice = replace(device, ports=(*[one for one in device.ports if one.name != "Uplink0"], first, last))
+    routing = lay_ground(twice).find_routing("Uplink0")
+    assert routing is not None
+    assert routing.table == ("leaf-1", "default")
+
+
+def test_a_port_routes_by_what_it_says_or_by_a_neighbour() -> None:
+    device = make.make_leaf(1)
+    ports = (*device.ports, make.make_port("leaf-1", "Idle0"), make.make_port("leaf-1", "Vlan7"))
+    ground = lay_ground(replace(device, ports=ports))
+    found = {name: ground.find_routing(name) for name in ("Uplink0", "Ethernet0", "Idle0", "Vlan7", "Nowhere0")}
+    tables = {name: None if one is None else one.table[1] for name, one in found.items()}
+    assert tables == {"Uplink0": "default", "Ethernet0": "Vrfred", "Idle0": None, "Vlan7": "default", "Nowhere0": None}
+    assert [one.port.name for one in ground.gateways[7]] == ["Vlan7"]

@@ -71,10 +71,10 @@ def join_segments(grounds: Mapping[str, DeviceGround], links: tuple[SwitchLink, 
         for vlan, vni in () if tunnel is None else tunnel.vni_of_vlan:
             step = Step(f"{ground.device.name} maps VLAN {vlan} to VNI {vni.value}", vni.where)
             segments.join((ground.device.name, vlan), (NETWORK, vni.value), step)
-    # a cable between ports that are in no VLAN joins none
+    # a cable joins what both its ends carry, so that nothing is to be looked for where a switch has no VLAN
     having = {name for name, ground in grounds.items() if ground.has_vlans}
     for link in links if having else ():
-        if link.a is not None and link.b is not None and (link.a[0] in having or link.b[0] in having):
+        if link.a is not None and link.b is not None and link.a[0] in having and link.b[0] in having:
             _join_link(segments, grounds, link, (link.a, link.b))
     return segments
 

@@ -174,28 +174,22 @@ class Claims:
 
     def cross(self) -> Crossings:
         """Make the ways: there and back for each pair of tables that a session or a cable joins."""
-        points = len(self._graph.ways)
-        said = _join_keys(self._near, self._far, points)
-        pair, first, last = _find_pairs(said)
+        points = max(len(self._graph.ways), 1)
+        pair, last = _find_last(_join_keys(self._near, self._far, points))
         back = _turn(pair, points)
         is_mutual = _has(pair, back)
         is_open = np.array([one.filter_in is None and one.filter_out is None for one in self._by], np.bool_)[last]
         is_sure = is_mutual & is_open
         is_sure[is_mutual] &= is_open[np.searchsorted(pair, back[is_mutual])]
-        quiet, after, _ = _find_pairs(self._list_quiet(pair, points))
-        after += len(said)
         # where one side alone speaks of the other, or neither, the way back is as little known
-        is_lone = ~_has(quiet, _turn(quiet, points))
-        key = np.concatenate([pair, back[~is_mutual], quiet, _turn(quiet, points)[is_lone]])
-        order = np.concatenate([2 * first, 2 * first[~is_mutual] + 1, 2 * after, 2 * after[is_lone] + 1])
-        reason = np.full(len(key), CABLE)
-        reason[: len(pair)] = last
-        is_certain = np.zeros(len(key), np.bool_)
-        is_certain[: len(pair)] = is_sure
-        start, to = np.divmod(key, points)
-        row = np.lexsort((order, start))
-        row = row[start[row] != to[row]]
-        start, to, why = start[row], to[row], reason[row]
+        quiet = self._list_quiet(pair, points)
+        key = np.concatenate([pair, back[~is_mutual], np.union1d(quiet, _turn(quiet, points))])
+        reason = np.concatenate([last, np.full(len(key) - len(pair), CABLE)])
+        is_certain = np.concatenate([is_sure, np.zeros(len(key) - len(pair), np.bool_)])
+        row = np.argsort(key)
+        start, to = np.divmod(key[row], points)
+        row, start, to = row[start != to], start[start != to], to[start != to]
+        why = reason[row]
         return Crossings(start, to, is_certain[row], lambda at: self._tell(int(start[at]), int(to[at]), int(why[at])))
 
     def _list_quiet(self, pair: I64, points: int) -> I64:
@@ -227,16 +221,14 @@ def _join_keys(near: Sequence[int], far: Sequence[int], points: int) -> I64:
 
 def _turn(key: I64, points: int) -> I64:
     """Turn pairs of tables round."""
-    start, to = np.divmod(key, max(points, 1))
+    start, to = np.divmod(key, points)
     return to * points + start
 
 
-def _find_pairs(key: I64) -> tuple[I64, I64, I64]:
-    """Find which pairs there are, sorted, and where each is first and last."""
-    pair, first, of = np.unique(key, return_index=True, return_inverse=True)
-    last = np.zeros(len(pair), np.int64)
-    np.maximum.at(last, of.reshape(-1), np.arange(len(key)))
-    return pair, first, last
+def _find_last(key: I64) -> tuple[I64, I64]:
+    """Find which pairs there are, sorted, and where each is said last, which counts."""
+    pair, before = np.unique(key[::-1], return_index=True)
+    return pair, len(key) - 1 - before
 
 
 def _has(pair: I64, key: I64) -> Mask:
