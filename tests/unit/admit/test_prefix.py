@@ -25,8 +25,13 @@ def read(text: str) -> tuple[int, int, int] | None:
 
 
 @given(st.lists(octets, min_size=3, max_size=5).map(".".join), lengths)
-def test_addresses_and_prefixes_of_version_4(address: str, length: str) -> None:
+def test_what_looks_like_version_4(address: str, length: str) -> None:
     assert parse_prefix(address + length) == read(address + length)
+
+
+@given(st.ip_addresses(v=4), st.integers(0, 32))
+def test_prefixes_of_version_4(address: ipaddress.IPv4Address, length: int) -> None:
+    assert parse_prefix(f"{address}/{length}") == read(f"{address}/{length}")
 
 
 @given(st.ip_addresses(v=6), st.integers(0, 128))
