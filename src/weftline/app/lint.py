@@ -102,7 +102,7 @@ def lint(places: Sequence[Path], known: LintOptions, progress: Progress = silent
     by_vendor: dict[str, list[tuple[str, bytes]]] = {}
     of_manager: list[tuple[str, bytes]] = []
     forms: list[tuple[str, str]] = []
-    for name, data in _read_all([*places, *([known.options] if known.options else [])]):
+    for name, data in read_all([*places, *([known.options] if known.options else [])]):
         vendor, form = recognise(name, data[:HEAD])
         forms.append((name, form))
         if vendor:
@@ -155,7 +155,7 @@ def recognise(name: str, head: bytes) -> tuple[str, str]:
     return "", next((form for form, pattern in ASIDE.items() if pattern.match(head)), "")
 
 
-def _read_all(places: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
+def read_all(places: Sequence[Path]) -> Iterator[tuple[str, bytes]]:
     """Read files one by one, those of folders in the order of their names."""
     total = 0
     for number, path in enumerate(path for place in places for path in _list_files(place)):

@@ -27,7 +27,7 @@ from weftline.declare.ranges import Interval, expand_ranges, parse_ranges
 from weftline.declare.read import Declaration, canonical_json, dump_spec
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec, RunPart, TierPart
-from weftline.model.parts import AsicPart, Catalog, PortSet, SwitchPart
+from weftline.model.parts import PACKET_FIGURES, AsicPart, Catalog, NicPart, PortSet, SwitchPart
 from weftline.model.spec import AUTO, FabricSpec
 from weftline.model.topology import DIRECT
 
@@ -191,8 +191,14 @@ def _digest(spec: FabricSpec, choice: HostChoice, tiers: tuple[TierPart, ...], r
     content = {
         "spec": dump_spec(spec),
         "host": [choice.name, choice.host.model_dump(mode="json")],
-        "nic": choice.nic.model_dump(mode="json"),
-        "tiers": [[tier.name, tier.part.model_dump(mode="json")] for tier in tiers],
+        "nic": _dump_part(choice.nic),
+        "tiers": [[tier.name, _dump_part(tier.part)] for tier in tiers],
         "runs": [[run.name, run.part.model_dump(mode="json") if run.part else None, run.length_m] for run in runs],
     }
     return hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+
+def _dump_part(part: NicPart | SwitchPart) -> dict[str, object]:
+    """Dump a part; figures that are younger than the digests of fabrics without them count where they are given."""
+    young = {field for field in PACKET_FIGURES if getattr(part, field, 0) is None}
+    return part.model_dump(mode="json", exclude=young)

@@ -76,6 +76,8 @@ class LaneProfile:
     stall_count: int = 0
     """Discards in a row after which the lane discards everything for eight lifetimes; 0: never."""
     watchdog: Watchdog | None = None
+    obeys: bool = True
+    """Whether its output stops when the far end asks for a pause; False where the two do not agree on a priority."""
 
 
 @dataclass(frozen=True, slots=True)

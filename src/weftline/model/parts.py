@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -15,12 +15,20 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e18)]
 TableSize = Annotated[int, Field(strict=True, ge=1, le=65_535)]
 LaneCount = Annotated[int, Field(strict=True, ge=1, le=15)]
 SmallCount = Annotated[int, Field(strict=True, ge=1, le=65_535)]
+LaneBytes = Annotated[int, Field(strict=True, ge=64, le=2**40)]
+"""At least a block of 64 bytes, the unit of credits. IBTA vol 1, 7.9.4."""
+Wait = Annotated[float, Field(strict=True, ge=0, le=1e9)]
 Priority = Annotated[int, Field(strict=True, ge=0, le=7)]
 HashField = Literal[
     "in-port", "src-mac", "dst-mac", "ethertype", "vlan", "protocol", "src-ip", "dst-ip", "src-port", "dst-port",
     "flow-label", "inner-protocol", "inner-src-ip", "inner-dst-ip", "inner-src-port", "inner-dst-port",
     "inner-flow-label", "gtp-teid", "rdma-opcode", "rdma-queue-pair",
 ]  # fmt: skip
+PACKET_FIGURES: Final = (
+    "lane_buffer_bytes", "credit_window_bytes", "credit_response_ns", "pause_response_ns", "is_cut_through",
+    "send_latency_ns", "receive_latency_ns",
+)  # fmt: skip
+"""Figures of parts that only packets meet."""
 RunName = Literal["host_leaf", "leaf_spine", "spine_core", "leaf_leaf", "between_groups"]
 
 
@@ -61,11 +69,31 @@ class Part(Section):
     sources: tuple[Source, ...] = Field(description="Where the figures were read.")
 
 
-class SwitchPart(Part):
+class PacketPart(Part):
+    """What packets meet at a port of a part; who publishes none of it has none of it here, and defaults are told."""
+
+    lane_buffer_bytes: LaneBytes | None = Field(
+        default=None, description="Input buffer of one lane (VL) of a port that credits promise, in bytes."
+    )
+    credit_window_bytes: LaneBytes | None = Field(
+        default=None, description="What credits of one lane can promise at most at one time, in bytes."
+    )
+    credit_response_ns: Wait | None = Field(
+        default=None, description="Time in nanoseconds from a buffer that is free again to the credit for it."
+    )
+    pause_response_ns: Wait | None = Field(
+        default=None, description="Time in nanoseconds from a pause frame that arrives to its effect."
+    )
+
+
+class SwitchPart(PacketPart):
     """A switch; ``ports`` lists the alternative ways to run it, by rate."""
 
     ports: tuple[PortSet, ...] = Field(min_length=1, max_length=32, description="Alternative ways to run it, by rate.")
     latency_ns: Positive | None = Field(default=None, description="Time from port to port in nanoseconds.")
+    is_cut_through: bool | None = Field(
+        default=None, strict=True, description="Whether it sends a packet on before it has all of it."
+    )
     buffer_bytes: Positive | None = Field(default=None, description="Shared packet buffer in bytes.")
     power_w: Positive | None = Field(default=None, description="Typical power without active optics, in watts.")
     linear_fdb_cap: Annotated[int, Field(strict=True, ge=1, le=65_536)] | None = Field(
@@ -165,11 +193,16 @@ class PlatformPart(Section):
     mtu_max: Annotated[int, Field(strict=True, ge=68, le=65_535)] | None = None
 
 
-class NicPart(Part):
+class NicPart(PacketPart):
     """A network adapter of one GPU."""
 
     ports: tuple[PortSet, ...] = Field(min_length=1, max_length=32, description="Alternative ways to run it, by rate.")
-
+    send_latency_ns: Wait | None = Field(
+        default=None, description="Time in nanoseconds from the memory of a host to the wire."
+    )
+    receive_latency_ns: Wait | None = Field(
+        default=None, description="Time in nanoseconds from the wire to the memory of a host."
+    )
     partition_cap: TableSize | None = Field(
         default=None, description="Partition keys that the table of a port holds (PartitionCap)."
     )

@@ -13,6 +13,8 @@ from weftline.model.fabric import Fabric
 from weftline.model.intent import DeviceIntent, ForwardingTable
 from weftline.model.isolation import Owners
 from weftline.model.lossless import LosslessDemand
+from weftline.model.packet import Carriage, Medium
+from weftline.model.parameters import CarriageChoice, PacketSource, Parameter
 from weftline.model.routes import Routes
 
 
@@ -67,6 +69,16 @@ class Transport:
 
     message_latency_us: float
     message_latency_source: str
+    medium: Callable[[PacketSource], Medium]
+    """How ports queue, hold, mark and lose packets, by what files say."""
+    carriage: Callable[[PacketSource, CarriageChoice], Carriage]
+    """How adapters send, acknowledge and send again."""
+    parameters: Callable[[PacketSource, CarriageChoice], tuple[Parameter, ...]]
+    """Every figure of both, with who says it."""
+    intents: Callable[[ResolvedSpec, Fabric, Addresses, Routes], tuple[DeviceIntent, ...]] | None = None
+    """What decides how packets fare, and nothing else of what devices should do; None: all of it may."""
+    pacings: tuple[str, ...] = ()
+    """Names of the sets of figures that senders can slow down by."""
 
 
 @dataclass(frozen=True, slots=True)

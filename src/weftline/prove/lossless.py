@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from operator import attrgetter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from weftline.headroom.kinds import PortKinds
 from weftline.kernels.column import I64, digest_parts
 from weftline.model.lossless import LosslessClass, LosslessLink, LosslessSource
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
 from weftline.model.proof import Certificate, Proof, Verdict, Witness
-from weftline.model.said import Said
 from weftline.prove.lossless_device import count_at_once, judge_devices, judge_marks_first, list_open
 from weftline.prove.lossless_way import Flaw, WayVerdict, find_place, judge_way
 
 CLAIM = "lossless"
 MAX_WITNESSES = 20
-_OWN = frozenset({
-    "name", "where", "sorted_at", "number", "peer", "addresses", "vrf", "bundle", "lanes", "fec"
-})  # fmt: skip
-"""Fields of a port that are its own and decide nothing of what is judged."""
-_ATOMS = frozenset({int, str, float, bool, type})
 PREMISE = (
     "It rests on the cable lengths of the declaration, on ports that obey the standard's response time, and on chips "
     "that do what their files say."
@@ -85,51 +79,14 @@ class _Judge:
     def __init__(self, source: LosslessSource) -> None:
         self.source = source
         self.judged: dict[tuple[int, int, LosslessClass, float | None], WayVerdict] = {}
-        self.signs: dict[int, int] = {}
-        self.kinds: dict[Hashable, int] = {}
-        self.maps: dict[int, Hashable] = {}
-        self.fields: dict[type, attrgetter[tuple[Any, ...]]] = {}
+        self.kinds = PortKinds()
 
     def judge(self, link: LosslessLink, sender: _End, receiver: _End, what: LosslessClass) -> WayVerdict:
-        key = (self._sign(sender), self._sign(receiver), what, link.length_m)
+        key = (self.kinds.sign(*sender), self.kinds.sign(*receiver), what, link.length_m)
         if key not in self.judged:
             need = self.source.demand.find_need(receiver[0], receiver[1], link.length_m)
             self.judged[key] = judge_way(sender, receiver, what, need)
         return self.judged[key]
-
-    def _sign(self, end: _End) -> int:
-        """Number the kind of a port by what decides; two ports of one kind are judged alike."""
-        device, port = end
-        found = self.signs.get(id(port))
-        if found is None:
-            part = None if device.platform is None else device.platform.value
-            kind = (device.role, part, "watchdog" in device.covers, self._plain(port))
-            found = self.signs[id(port)] = self.kinds.setdefault(kind, len(self.kinds))
-        return found
-
-    def _plain(self, value: Any) -> Hashable:
-        """Take the places out of a value; a map that ports share is looked at once."""
-        kind: type[Any] = value.__class__
-        if kind is Said:
-            value = value.value
-            kind = value.__class__
-        if value is None or kind in _ATOMS:
-            return value
-        if kind is tuple:
-            return tuple([self._plain(item) for item in value])
-        if kind is dict:
-            known = self.maps.get(id(value))
-            if known is None:
-                known = self.maps[id(value)] = tuple(sorted(value.items()))
-            return known
-        get = self.fields.get(kind)
-        if get is None:
-            if not is_dataclass(kind):
-                return value
-            own = _OWN if kind is ObservedPort else {"where"}
-            names = [one.name for one in fields(kind) if one.name not in own]
-            get = self.fields[kind] = attrgetter("__class__", *names)
-        return tuple([one if one is None else self._plain(one) for one in get(value)])
 
 
 def _index_ports(source: LosslessSource) -> dict[tuple[str, int], _End]:

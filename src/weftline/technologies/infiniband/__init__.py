@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from weftline.model.technology import Design, Granularity, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
-from weftline.technologies.infiniband.intents import list_intents, list_isolation
+from weftline.technologies.infiniband.intents import list_intents, list_isolation, list_lanes
 from weftline.technologies.infiniband.limits import count_problems
 from weftline.technologies.infiniband.managers import seat_managers
+from weftline.technologies.infiniband.medium import NO_PACING, lay_carriage, lay_medium, tell_parameters
 from weftline.technologies.infiniband.owners import list_owners
 from weftline.technologies.infiniband.tables import make_table
 
@@ -34,6 +35,11 @@ INFINIBAND = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.2 us; "
             "figures of the Quantum-2 class that resellers and users give, no datasheet (2026-01)"
         ),
+        medium=lay_medium,
+        carriage=lay_carriage,
+        parameters=tell_parameters,
+        intents=list_lanes,
+        pacings=(NO_PACING,),
     ),
     change=Granularity(
         piece="a block of 64 addresses of one switch",

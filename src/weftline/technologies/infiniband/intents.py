@@ -63,6 +63,23 @@ def list_isolation(design: ResolvedSpec, fabric: Fabric, addresses: Addresses) -
     )
 
 
+def list_lanes(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes) -> tuple[DeviceIntent, ...]:
+    """List what each subnet manager should do about lanes; nothing where no file can say how packets change theirs."""
+    if routes.lanes is not None and routes.lanes.steps is not None:
+        return ()
+    return tuple(
+        DeviceIntent(
+            device=f"subnet-{plane + 1}",
+            role="manager",
+            plane=plane,
+            tier="",
+            fabric=fabric.name,
+            service=list_service(design, fabric, addresses, routes, plane),
+        )
+        for plane in range(max(fabric.planes, 1))
+    )
+
+
 def _manager(design: ResolvedSpec, fabric: Fabric, addresses: Addresses, routes: Routes, plane: int) -> DeviceIntent:
     return DeviceIntent(
         device=f"subnet-{plane + 1}",

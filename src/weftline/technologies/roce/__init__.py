@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from weftline.model.technology import Design, Granularity, Technology, Transport
 from weftline.technologies.roce.addresses import assign
+from weftline.technologies.roce.carry import lay_carriage, tell_parameters
 from weftline.technologies.roce.intents import list_intents
 from weftline.technologies.roce.limits import count_problems
 from weftline.technologies.roce.lossless import list_demand
+from weftline.technologies.roce.medium import lay_medium
 from weftline.technologies.roce.owners import list_owners
+from weftline.technologies.roce.pacing import NONE, PACINGS
 from weftline.technologies.roce.platform import SYSTEMS, list_needs, list_vendors
 
 NO_STEPS = (
@@ -41,6 +44,10 @@ ROCE = Technology(
             "default, override with policy.latency_us: 1.3 us from NIC to NIC and three switches of 0.6 us; "
             "figures of the Spectrum-4 class that resellers and users give, no datasheet (2026-01)"
         ),
+        medium=lay_medium,
+        carriage=lay_carriage,
+        parameters=tell_parameters,
+        pacings=(*PACINGS, NONE),
     ),
     change=Granularity(
         piece="one prefix of one device",
