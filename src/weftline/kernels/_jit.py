@@ -58,3 +58,19 @@ def kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
     if not hasattr(compiled, "py_func"):
         compiled.py_func = function
     return cast("Kernel[P, R_co]", compiled)
+
+
+def counted_out(function: Callable[P, R_co]) -> Kernel[P, R_co]:
+    """Compile a function that makes no array: nobody counts references to those that it is given."""
+    compiled = nb.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    if not hasattr(compiled, "py_func"):
+        compiled.py_func = function
+    return cast("Kernel[P, R_co]", compiled)
+
+
+def inlined(function: Callable[P, R_co]) -> Kernel[P, R_co]:
+    """Compile a small function into each kernel that calls it: a call passes every array by its nine parts."""
+    compiled = nb.njit(inline="always", nogil=True, error_model="numpy", _nrt=False)(function)
+    if not hasattr(compiled, "py_func"):
+        compiled.py_func = function
+    return cast("Kernel[P, R_co]", compiled)

@@ -1,0 +1,368 @@
+"""A packet arrives: at a switch it is routed, admitted, marked and queued; at a host it is taken and answered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels.column import I32, I64, NIL, U8, U16, U64
+from weftline.kernels.packet_lanes import admit, blocks_of, owe_credit, stored_size
+from weftline.kernels.packet_sender import drop_packet, end_flow, free_slot, has_more, join_ring, leave_ring, make_control
+from weftline.kernels.packet_sending import wake_port
+from weftline.kernels.packet_state import (
+    ACK,
+    ACKS,
+    ACK_EVERY,
+    ADAPTIVE,
+    AGAIN_SENT,
+    BURST_HOPS,
+    BURST_PS,
+    CREDITING,
+    DATA,
+    DEAD,
+    FIRST_FLOW,
+    FIRST_LANE,
+    FIRST_LOST,
+    HASH,
+    HOPS,
+    IS_SELECTIVE,
+    KICK_LAST,
+    LANES,
+    LANE_SHIFT,
+    LOST,
+    MARK,
+    MOST_RUN,
+    NAK,
+    NOTICE,
+    NOTICES,
+    NOTICE_LANE,
+    NOTICE_PS,
+    OPEN,
+    PACING_ON,
+    REORDER,
+    Records,
+    SEED,
+    SPRAY,
+    SPREAD,
+    UNLUCKY,
+    WINDOW,
+)
+from weftline.kernels.tables import mix
+
+PPM = 1_000_000
+
+
+@inlined
+def add_kick(at: int, port: Records, kick: I32, number: I64) -> None:
+    """Note that a port may have something to send now."""
+    if port[at].kicked == 0:
+        port[at].kicked = 1
+        last = number[KICK_LAST]
+        kick[last] = at
+        number[KICK_LAST] = last + 1 if last + 1 < len(kick) else 0
+
+
+@inlined
+def queue_packet(item: int, of: int, at: int, turn: int, size: int, port: Records, lane: Records, packet: Records) -> None:
+    """Put a packet at the end of a lane's queue."""
+    packet[item].next = NIL
+    if lane[of].head == NIL:
+        lane[of].head = item
+        port[at].ready |= 1 << turn
+    else:
+        packet[lane[of].tail].next = item
+    lane[of].tail = item
+    lane[of].waiting += size
+    port[at].queued += size
+    if lane[of].waiting > lane[of].most:
+        lane[of].most = lane[of].waiting
+
+
+@counted_out
+def least_queued(first: int, members: int, offset: int, share_port: I32, port: Records) -> int:
+    """Find the port with the shortest queue among equal ones, the first from an offset on; NIL where all are dead."""
+    best = NIL
+    least = np.int64(0)
+    for step in range(members):
+        turn = offset + step
+        if turn >= members:
+            turn -= members
+        at = share_port[first + turn]
+        if at == NIL or port[at].fault & DEAD:
+            continue
+        if best == NIL or port[at].queued < least:
+            best = at
+            least = port[at].queued
+    return best
+
+
+@counted_out
+def choose_member(
+    row: int, where: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
+    group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, node: Records, number: I64,
+) -> int:  # fmt: skip
+    """Choose the port of a packet among those that a table allows; NIL where there is none."""
+    entry = np.int64(group[row, slot[of_slot].goal])
+    at = group_ptr[row] + entry
+    if at >= group_ptr[row + 1]:
+        return NIL
+    first = share_ptr[at]
+    members = share_ptr[at + 1] - first
+    if members <= 0:
+        return NIL
+    if members == 1:
+        return np.int64(share_port[first])
+    if number[SPREAD] == SPRAY:
+        turn = node[where].choices
+        node[where].choices += 1
+        offset = (turn + mix(int(row + number[SEED]))) % members
+        for step in range(members):
+            spot = offset + step
+            if spot >= members:
+                spot -= members
+            if port[share_port[first + spot]].fault & DEAD == 0:
+                return np.int64(share_port[first + spot])
+        return NIL
+    offset = mix(mix(int(number[SEED] + one)) + int(seq)) % members
+    if number[SPREAD] == ADAPTIVE:
+        return np.int64(least_queued(first, members, offset, share_port, port))
+    spot = 2 * min(hop, BURST_HOPS - 1)
+    known = burst[of_slot, spot + 1]
+    if known == NIL or now - burst[of_slot, spot] > number[BURST_PS] or port[known].fault & DEAD:
+        known = np.int64(least_queued(first, members, offset, share_port, port))
+        burst[of_slot, spot + 1] = known
+    burst[of_slot, spot] = now
+    return known
+
+
+@inlined
+def mark_packet(
+    item: int, of: int, hop: int, lane: Records, profile: Records, packet: Records, number: I64
+) -> None:
+    """Mark a packet by the queue that it finds: never when short, always when long, else by a hash of the seed."""
+    rule = lane[of].profile
+    queue = np.int64(lane[of].waiting)
+    if profile[rule].marks == 0 or queue <= profile[rule].mark_least:
+        return
+    is_marked = queue > profile[rule].mark_most
+    if not is_marked:
+        span = profile[rule].mark_most - profile[rule].mark_least
+        chance = profile[rule].mark_ppm * (queue - profile[rule].mark_least) // span
+        word = mix(mix(mix(int(number[SEED])) + int(packet[item].flow)) + int(packet[item].seq) * 64 + int(hop))
+        is_marked = word % PPM < chance
+    if is_marked:
+        lane[of].marks += 1
+        packet[item].tag |= MARK
+
+
+@counted_out
+def lose_packet(
+    item: int, at: int, entry: int, came: int, now: int, lane: Records, profile: Records, packet: Records, number: I64
+) -> None:
+    """Drop a packet that a switch does not take; where its lane must lose nothing, the first one is remembered."""
+    into = entry * number[LANES] + came
+    rule = lane[into].profile
+    number[LOST] += 1
+    lane[into].drops += 1
+    if profile[rule].control == CREDITING:
+        # Its room was promised and was never used.
+        lane[at * number[LANES] + came].credit += blocks_of(np.int64(packet[item].wire))
+    if profile[rule].is_lossless == 1:
+        number[UNLUCKY] += 1
+        if number[FIRST_LOST] == NIL:
+            number[FIRST_LOST] = now
+            number[FIRST_LANE] = into
+            number[FIRST_FLOW] = packet[item].flow
+    drop_packet(item, packet, number)
+
+
+@inlined
+def enter_switch(
+    item: int, at: int, came: int, now: int, port: Records, link: Records, lane: Records, hold: Records,
+    profile: Records, node: Records, packet: Records, slot: Records, flow: Records, flow_slot: I32, forth: I32,
+    path_port: I32, path_lane: I32, group: U8 | U16, group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64,
+    kick: I32, number: I64, clock: I64, timer: I64,
+) -> None:  # fmt: skip
+    """Take a packet into a switch and queue it at its output, or lose it."""
+    entry = np.int64(port[at].peer)
+    what = packet[item].tag & 3
+    wire = np.int64(packet[item].wire)
+    one = np.int64(packet[item].flow)
+    if what == DATA:
+        number[HOPS] += 1
+    hop = np.int64(packet[item].hop) + 1
+    packet[item].hop = hop
+    turn = came
+    if what == DATA and number[SPREAD] != HASH:
+        of_slot = flow_slot[one]
+        to = np.int64(NIL)
+        if of_slot != NIL:
+            step = hop - slot[of_slot].forth
+            to = np.int64(
+                choose_member(
+                    port[at].peer_row, port[entry].node, step, of_slot, one, packet[item].seq, now, slot, group,
+                    group_ptr, share_ptr, share_port, burst, port, node, number,
+                )
+            )  # fmt: skip
+    else:
+        to = np.int64(path_port[hop])
+        turn = np.int64(path_lane[hop])
+        if what == NOTICE and number[NOTICE_LANE] != NIL:
+            turn = number[NOTICE_LANE]
+    if to == NIL or port[to].fault & DEAD:
+        lose_packet(item, at, entry, came, now, lane, profile, packet, number)
+        return
+    into = entry * number[LANES] + came
+    of = to * number[LANES] + turn
+    kept, rule = lane[into].profile, lane[of].profile
+    size = stored_size(wire, rule, profile, number)
+    is_taken = hold[of].shut == OPEN if profile[rule].watch + profile[rule].stall_count > 0 else True
+    if profile[rule].limit > 0 and lane[of].waiting + size > profile[rule].limit:
+        is_taken = False
+    if is_taken and profile[kept].control != CREDITING:
+        held = size if rule == kept else stored_size(wire, kept, profile, number)
+        is_taken = admit(into, entry, came, held, now, port, link, lane, profile, node, number, timer, clock)
+    if not is_taken:
+        lose_packet(item, at, entry, came, now, lane, profile, packet, number)
+        return
+    if what == DATA:
+        mark_packet(item, of, hop - forth[flow[one].pair], lane, profile, packet, number)
+    packet[item].holder = into
+    packet[item].due = now
+    queue_packet(item, of, to, turn, size, port, lane, packet)
+    add_kick(to, port, kick, number)
+
+
+@counted_out
+def send_control(
+    of_slot: int, entry: int, kind: int, seq: int, run: int, port: Records, lane: Records, profile: Records,
+    packet: Records, slot: Records, path_lane: I32, kick: I32, number: I64,
+) -> None:  # fmt: skip
+    """Queue a packet that goes back to the sender, at the receiver's own port."""
+    item = make_control(of_slot, kind, seq, run, path_lane, slot, packet, number)
+    turn = np.int64(packet[item].tag) >> LANE_SHIFT & 7
+    of = entry * number[LANES] + turn
+    size = stored_size(np.int64(packet[item].wire), lane[of].profile, profile, number)
+    queue_packet(item, of, entry, turn, size, port, lane, packet)
+    add_kick(entry, port, kick, number)
+
+
+@counted_out
+def take_any_order(of_slot: int, seq: int, slot: Records, seen: U8, number: I64) -> tuple[int, int]:
+    """A receiver that keeps packets out of order takes one; returns what it answers, and how much it asks for again."""
+    window = number[WINDOW]
+    spot = seq % window
+    if seq < slot[of_slot].expected or np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
+        return ACK, 0
+    seen[of_slot, spot >> 3] |= 1 << (spot & 7)
+    slot[of_slot].arrived += 1
+    slot[of_slot].highest = max(slot[of_slot].highest, seq)
+    expected = np.int64(slot[of_slot].expected)
+    count = slot[of_slot].count
+    while expected < count:
+        spot = expected % window
+        if np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1 == 0:
+            break
+        seen[of_slot, spot >> 3] &= ~(1 << (spot & 7))
+        expected += 1
+    slot[of_slot].expected = expected
+    if expected == count:
+        return ACK, 0
+    if slot[of_slot].highest - expected >= max(1, number[REORDER]) and expected >= slot[of_slot].naked:
+        upto = expected + 1
+        while upto < slot[of_slot].highest and upto - expected < MOST_RUN:
+            spot = upto % window
+            if np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
+                break
+            upto += 1
+        slot[of_slot].naked = upto
+        return NAK, upto - expected
+    return (ACK if slot[of_slot].arrived % number[ACK_EVERY] == 0 else NIL), 0
+
+
+@inlined
+def take_in_order(of_slot: int, seq: int, slot: Records, number: I64) -> int:
+    """A receiver that takes packets only in order takes or discards one; returns what it answers."""
+    expected = np.int64(slot[of_slot].expected)
+    if seq < expected:
+        return ACK
+    if seq > expected:
+        if slot[of_slot].naked == 1:
+            return NIL
+        slot[of_slot].naked = 1
+        return NAK
+    expected += 1
+    slot[of_slot].expected = expected
+    slot[of_slot].naked = 0
+    return ACK if expected == slot[of_slot].count or expected % number[ACK_EVERY] == 0 else NIL
+
+
+@inlined
+def take_data(
+    of_slot: int, one: int, entry: int, seq: int, is_marked: int, now: int, port: Records, lane: Records,
+    profile: Records, packet: Records, slot: Records, seen: U8, path_lane: I32, finish: I64, cause: I32, waiting: I32,
+    after_ptr: I64, after_flow: I32, ready: I32, kick: I32, number: I64,
+) -> None:  # fmt: skip
+    """A receiver takes a packet of data, answers, and notices when the message is whole."""
+    if is_marked != 0 and number[PACING_ON] == 1 and now - slot[of_slot].noticed >= number[NOTICE_PS]:
+        slot[of_slot].noticed = now
+        number[NOTICES] += 1
+        send_control(of_slot, entry, NOTICE, 0, 0, port, lane, profile, packet, slot, path_lane, kick, number)
+    run = np.int64(0)
+    if number[IS_SELECTIVE] == 1:
+        answer, run = take_any_order(of_slot, seq, slot, seen, number)
+    else:
+        answer = take_in_order(of_slot, seq, slot, number)
+    if answer != NIL:
+        expected = slot[of_slot].expected
+        send_control(of_slot, entry, answer, expected, run, port, lane, profile, packet, slot, path_lane, kick, number)
+    if slot[of_slot].expected == slot[of_slot].count and finish[one] == NIL:
+        end_flow(one, now, finish, cause, waiting, after_ptr, after_flow, ready, number)
+
+
+@counted_out
+def take_answer(
+    of_slot: int, one: int, what: int, seq: int, run: int, now: int, port: Records, slot: Records, flow_slot: I32,
+    kick: I32, number: I64,
+) -> None:  # fmt: skip
+    """A sender hears what has arrived, or what it must send again."""
+    number[ACKS] += 1
+    if seq > slot[of_slot].acked:
+        slot[of_slot].acked = seq
+        slot[of_slot].progress = now
+        slot[of_slot].again = max(slot[of_slot].again, seq)
+        slot[of_slot].go = max(slot[of_slot].go, seq)
+    if slot[of_slot].acked == slot[of_slot].count:
+        leave_ring(of_slot, slot, port)
+        flow_slot[one] = NIL
+        free_slot(of_slot, slot, number)
+        return
+    window = number[WINDOW] if number[IS_SELECTIVE] == 1 else 0
+    if what == NAK:
+        if window > 0:
+            slot[of_slot].again = max(seq, slot[of_slot].acked)
+            slot[of_slot].again_end = seq + run
+        else:
+            number[AGAIN_SENT] += slot[of_slot].go - slot[of_slot].acked
+            slot[of_slot].go = slot[of_slot].acked
+    if has_more(of_slot, slot, window):
+        join_ring(of_slot, slot, port)
+        add_kick(slot[of_slot].port, port, kick, number)
+    else:
+        leave_ring(of_slot, slot, port)
+
+
+@inlined
+def return_credit(
+    at: int, came: int, wire: int, now: int, port: Records, link: Records, lane: Records, profile: Records, owed: I64,
+    number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
+) -> None:  # fmt: skip
+    """A host keeps nothing: its credit goes back at once."""
+    of = at * number[LANES] + came
+    if profile[lane[of].profile].control == CREDITING:
+        comes = now + link[port[at].peer].propagation + link[at].response
+        time = owe_credit(of, comes, blocks_of(wire), lane, owed, number)
+        if np.int64(port[at].starved) >> came & 1:
+            wake_port(at, time, port, link, clock, bucket, chain, when, work, full, timer)
+
+

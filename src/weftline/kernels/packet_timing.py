@@ -1,0 +1,166 @@
+"""What time does to a lane: pauses that end or never end, packets that waited too long, ports that are cut off."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels._jit import counted_out
+from weftline.kernels.calendar import KIND, push_timer
+from weftline.kernels.column import I32, I64, NIL, U64
+from weftline.kernels.packet_sender import drop_packet
+from weftline.kernels.packet_sending import release_packet, take_head
+from weftline.kernels.packet_state import (
+    DISCARDED,
+    LANES,
+    LIFE,
+    OPEN,
+    RESTORING,
+    Records,
+    STALLED,
+    STORM,
+    STORMS,
+    WATCHING,
+)
+
+STALL_LIFETIMES = 8
+"""A stalled lane discards everything for eight lifetimes; IBTA volume 1, 18.2.5.4."""
+
+
+@counted_out
+def hold_lane(
+    at: int, turn: int, is_on: int, now: int, port: Records, lane: Records, hold: Records, profile: Records,
+    number: I64, timer: I64, clock: I64,
+) -> None:  # fmt: skip
+    """A pause frame takes effect: the lane is held, or may go on."""
+    of = at * number[LANES] + turn
+    bit = np.int64(1) << turn
+    is_held = np.int64(port[at].held) & bit != 0
+    rule = lane[of].profile
+    if is_on == 1 and not is_held:
+        hold[of].since = now
+        if hold[of].shut != STORM or profile[rule].watch_drops == 1:
+            port[at].held |= bit
+            if profile[rule].watch > 0:
+                push_timer(now + profile[rule].watch, (WATCHING << KIND) | of, now, timer, clock)
+    elif is_on == 0 and is_held:
+        port[at].held &= ~bit
+        hold[of].time += now - hold[of].since
+        if hold[of].shut == STORM:
+            push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
+
+
+@counted_out
+def flush_lane(
+    of: int, now: int, port: Records, link: Records, lane: Records, profile: Records, node: Records, packet: Records,
+    owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
+    most: int,
+) -> int:  # fmt: skip
+    """Discard the first packets of a queue, at most so many; returns how many."""
+    at = of // number[LANES]
+    turn = of - at * number[LANES]
+    count = np.int64(0)
+    while lane[of].head != NIL and count < most:
+        item = take_head(of, at, turn, port, lane, profile, packet, number)
+        release_packet(
+            item, 0, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work,
+            full, timer,
+        )  # fmt: skip
+        drop_packet(item, packet, number)
+        count += 1
+    return count
+
+
+@counted_out
+def give_up_head(
+    of: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records, node: Records,
+    packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64,
+    timer: I64,
+) -> None:  # fmt: skip
+    """Discard the head of a queue that waited for credit longer than it may; many in a row stall the lane."""
+    lane[of].timer_set = 0
+    rule = lane[of].profile
+    if hold[of].shut == STALLED:
+        hold[of].shut = OPEN
+        hold[of].in_row = 0
+    if lane[of].head == NIL:
+        return
+    life = profile[rule].lifetime
+    if hold[of].head_since + life > now:
+        lane[of].timer_set = 1
+        push_timer(hold[of].head_since + life, (LIFE << KIND) | of, 0, timer, clock)
+        return
+    hold[of].in_row += 1
+    is_stalled = profile[rule].stall_count > 0 and hold[of].in_row >= profile[rule].stall_count
+    most = np.int64(1 << 40) if is_stalled else np.int64(1)
+    count = flush_lane(
+        of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
+        timer, most,
+    )  # fmt: skip
+    hold[of].discards += count
+    number[DISCARDED] += count
+    hold[of].head_since = now
+    if is_stalled:
+        hold[of].shut = STALLED
+        life *= STALL_LIFETIMES
+    if is_stalled or lane[of].head != NIL:
+        lane[of].timer_set = 1
+        push_timer(now + life, (LIFE << KIND) | of, 0, timer, clock)
+
+
+@counted_out
+def begin_watch(
+    of: int, since: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records,
+    node: Records, packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32,
+    full: U64, timer: I64,
+) -> None:  # fmt: skip
+    """A pause has lasted too long: the lane drops what it has and gets, or ignores the pause."""
+    at = of // number[LANES]
+    bit = np.int64(1) << (of - at * number[LANES])
+    if np.int64(port[at].held) & bit == 0 or hold[of].since != since:
+        return
+    number[STORMS] += 1
+    hold[of].shut = STORM
+    rule = lane[of].profile
+    if profile[rule].watch_drops == 1:
+        count = flush_lane(
+            of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
+            timer, np.int64(1 << 40),
+        )  # fmt: skip
+        hold[of].discards += count
+        number[DISCARDED] += count
+    else:
+        port[at].held &= ~bit
+        hold[of].time += now - hold[of].since
+        push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
+
+
+@counted_out
+def restore_lane(of: int, since: int, port: Records, hold: Records, number: I64) -> None:
+    """No pause came for long enough: the lane is as before."""
+    at = of // number[LANES]
+    bit = np.int64(1) << (of - at * number[LANES])
+    if hold[of].shut == STORM and hold[of].since <= since and np.int64(port[at].held) & bit == 0:
+        hold[of].shut = OPEN
+
+
+@counted_out
+def flush_port(
+    at: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records, node: Records,
+    packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64,
+    timer: I64,
+) -> int:  # fmt: skip
+    """Discard everything that waits at a port that lost its link; nobody there is paused any more."""
+    count = np.int64(0)
+    for turn in range(number[LANES]):
+        of = at * number[LANES] + turn
+        lost = flush_lane(
+            of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
+            timer, np.int64(1 << 40),
+        )  # fmt: skip
+        hold[of].discards += lost
+        count += lost
+        if np.int64(port[at].held) >> turn & 1:
+            hold[of].time += now - hold[of].since
+    port[at].held = 0
+    number[DISCARDED] += count
+    return count

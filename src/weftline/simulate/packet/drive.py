@@ -1,0 +1,71 @@
+"""The machine run to its end: pools grow when they are short, and somebody hears how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weftline.kernels import packet_state as st
+from weftline.kernels.calendar import NOW, TIMERS
+from weftline.kernels.column import NIL
+from weftline.kernels.packet_run import MARGIN, PAUSED, SHORT, World, run
+
+EVENTS_AT_ONCE = 1_000_000
+"""About a quarter of a second."""
+
+
+def drive(world: World, until_ps: int, hear: Callable[[World], None]) -> tuple[World, int]:
+    """Run until a time, an end or a standstill; returns the world and the status of the kernel."""
+    while True:
+        status = run(world, until_ps, EVENTS_AT_ONCE)
+        if status == SHORT:
+            world = enlarge(world)
+        elif status == PAUSED:
+            hear(world)
+        else:
+            return world, status
+
+
+def enlarge(world: World) -> World:
+    """Double the pools that are nearly empty."""
+    number = world.number
+    if number[st.PACKETS_LEFT] < MARGIN:
+        old = len(world.packet)
+        packet = _double(world.packet)
+        packet.next[old:] = np.arange(old + 1, 2 * old + 1)
+        packet.next[-1] = number[st.PACKET_FREE]
+        number[st.PACKET_FREE] = old
+        number[st.PACKETS_LEFT] += old
+        world = world._replace(packet=packet)
+    if number[st.OWED_LEFT] < MARGIN:
+        old = len(world.owed)
+        owed = _double(world.owed)
+        owed[old:, 2] = np.arange(old + 1, 2 * old + 1)
+        owed[-1, 2] = number[st.OWED_FREE]
+        number[st.OWED_FREE] = old
+        number[st.OWED_LEFT] += old
+        world = world._replace(owed=owed)
+    if number[st.SLOTS_LEFT] < 1:
+        old = len(world.slot)
+        slot = _double(world.slot)
+        slot.flow[old:] = NIL
+        slot.after[old:] = np.arange(old + 1, 2 * old + 1)
+        slot.after[-1] = number[st.SLOT_FREE]
+        number[st.SLOT_FREE] = old
+        number[st.SLOTS_LEFT] += old
+        burst = world.burst if len(world.burst) == 1 else _double(world.burst)
+        world = world._replace(slot=slot, seen=_double(world.seen), burst=burst)
+    if len(world.timer) - world.clock[TIMERS] < MARGIN:
+        world = world._replace(timer=_double(world.timer))
+    return world
+
+
+def _double(array: Any) -> Any:
+    larger = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype).view(type(array))
+    larger[: len(array)] = array
+    return larger
+
+
+__all__ = ["NOW", "drive", "enlarge"]

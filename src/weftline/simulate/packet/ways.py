@@ -1,0 +1,79 @@
+"""The ways of the packets of each pair, forth and back, and the lane of each hop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weftline.kernels.column import I32, NIL
+from weftline.kernels.pairs import group_pairs
+from weftline.model.fabric import Fabric
+from weftline.model.packet import Medium
+from weftline.model.result import SimOptions
+from weftline.model.routes import Routes
+from weftline.model.traffic import Flows, Via
+from weftline.simulate.paths import walk_flows
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """By pair of a sender and a receiver: the ports that transmit, forth and back."""
+
+    flow_pair: I32
+    forth: I32
+    """``[pairs]``: first hop of the way in ``port``; NIL where the fabric carries nothing."""
+    back: I32
+    goal: I32
+    """``[pairs]``: destination of the pair in the tables."""
+    port: I32
+    lane: I32
+
+
+def find_ways(flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, options: SimOptions) -> Ways:
+    """Walk the tables for every pair, both ways.
+
+    Raises:
+        SpecError: ``spec.unreachable-pair``.
+    """
+    pair, first = group_pairs(flows.source, flows.target, flows.via)
+    source, target, via = flows.source[first], flows.target[first], flows.via[first]
+    outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
+    a, b = source[outside], target[outside]
+    there_ptr, there = walk_flows(a, b, fabric, routes, options)
+    home_ptr, home = walk_flows(b, a, fabric, routes, options)
+    forth = np.full(len(first), NIL, dtype=np.int32)
+    back = forth.copy()
+    goal = forth.copy()
+    forth[outside] = there_ptr[:-1]
+    back[outside] = home_ptr[:-1] + len(there)
+    index = np.full(fabric.port_count, NIL, dtype=np.int32)
+    known = (routes.destination_port != NIL) & (routes.path == 0)
+    index[routes.destination_port[known]] = np.flatnonzero(known)
+    goal[outside] = index[b]
+    lane = np.concatenate([
+        _lanes(a, b, there_ptr, there, fabric, routes, index, medium.data_lane),
+        _lanes(b, a, home_ptr, home, fabric, routes, index, medium.ack_lane),
+    ])
+    return Ways(pair, forth, back, goal, np.concatenate((there, home)).astype(np.int32), lane)
+
+
+def _lanes(
+    source: I32, target: I32, ptr: np.ndarray, port: I32, fabric: Fabric, routes: Routes, index: I32, usual: int
+) -> I32:
+    """Find the lane of each hop: that of the tables where they have several, else the usual one of such packets."""
+    length = np.diff(ptr)
+    lane = np.full(len(port), usual, dtype=np.int32)
+    if routes.lanes is None:
+        return lane
+    goal = index[target]
+    for pair in range(len(source)):
+        begin, end = int(ptr[pair]), int(ptr[pair + 1])
+        row = int(fabric.switch_row[fabric.port_node[fabric.port_peer[source[pair]]]])
+        before = int(fabric.port_peer[port[begin]])
+        for hop in range(begin + 1, end):
+            lane[hop] = routes.lane_of_hop(row, int(goal[pair]), before, int(port[hop]))
+            before = int(fabric.port_peer[port[hop]])
+        lane[begin] = lane[begin + 1] if end > begin + 1 else usual
+    assert len(length)
+    return lane

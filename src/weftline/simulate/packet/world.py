@@ -1,0 +1,246 @@
+"""All state of a packet simulation, laid out before the first event."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weftline.kernels import calendar as cal
+from weftline.kernels import packet_state as st
+from weftline.kernels.chains import count_waits, invert_needs, link_queues
+from weftline.kernels.column import F64, I64, NIL
+from weftline.kernels.packet_run import World
+from weftline.model.fabric import Fabric
+from weftline.model.packet import Carriage, LaneProfile, Medium, Spread
+from weftline.model.routes import Routes
+from weftline.model.traffic import Flows, Via
+from weftline.simulate.packet.ways import Ways
+
+SPREADS: dict[Spread, int] = {"hash": st.HASH, "spray": st.SPRAY, "adaptive": st.ADAPTIVE, "flowlet": st.FLOWLET}
+HORIZON_BITS = 21
+"""The wheel looks 2**21 ps ahead: further than the links of a hall; what is later stands in the heap."""
+PS_PER_US = 1_000_000
+PS_PER_BYTE = 8_000_000
+"""Picoseconds that a byte takes at 1 Mb/s."""
+LEAST_SHIFT = 4
+MOST_SHIFT = 7
+BUCKET_PORTS = 4096
+"""Ports that still leave few events in a bucket of the widest kind."""
+
+
+def lay_world(
+    flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, carriage: Carriage, ways: Ways, spread: Spread,
+    seed: int,
+) -> World:  # fmt: skip
+    """Lay out ports, lanes, flows and empty pools; O(ports x lanes + flows)."""
+    ports, count = fabric.port_count, flows.count
+    queues = int(flows.queue.max(initial=NIL)) + 1
+    successor = link_queues(flows.queue, queues)
+    after_ptr, after_flow = invert_needs(flows.need_ptr, flows.need_flow)
+    waiting = count_waits(flows.need_ptr, successor)
+    ready = np.empty(2 * count + 16, dtype=np.int32)
+    first = np.flatnonzero(waiting == 0)
+    ready[: len(first)] = first
+    number = _number(medium, carriage, spread, seed)
+    number[st.READY_LAST] = len(first)
+    number[st.FLOWS_LEFT] = count
+    share_ptr, member = routes.shares
+    packets, slots, timers = 4096, min(count + 1, 1024), 4096
+    packet = st.make_records(packets, st.PACKET)
+    packet.next = np.arange(1, packets + 1)
+    packet.next[-1] = NIL
+    number[st.PACKET_FREE], number[st.PACKETS_LEFT] = 0, packets
+    slot = st.make_records(slots, st.SLOT)
+    slot.flow = NIL
+    slot.after = np.arange(1, slots + 1)
+    slot.after[-1] = NIL
+    number[st.SLOT_FREE], number[st.SLOTS_LEFT] = 0, slots
+    owes = any(one.control == st.CREDITING for one in medium.profiles)
+    owed = np.zeros((4096 if owes else 128, 3), dtype=np.int64)
+    owed[:-1, 2] = np.arange(1, len(owed))
+    owed[-1, 2] = NIL
+    number[st.OWED_FREE], number[st.OWED_LEFT] = 0, len(owed)
+    shift = max(LEAST_SHIFT, MOST_SHIFT - max(0, (ports // BUCKET_PORTS).bit_length() - 1))
+    clock = np.zeros(cal.CLOCK, dtype=np.int64)
+    clock[cal.PORTS], clock[cal.SHIFT] = ports, shift
+    buckets = 1 << (HORIZON_BITS - shift)
+    table = st.make_records(count, st.FLOW)
+    table.source, table.target, table.pair, table.via = flows.source, flows.target, ways.flow_pair, flows.via
+    port, link = _ports(fabric, medium)
+    width = (carriage.window_packets + 7) // 8 if carriage.recovery == "selective" else 1
+    return World(
+        number=number,
+        port=port,
+        link=link,
+        lane=_lanes(fabric, medium),
+        hold=st.make_records(ports * medium.lanes, st.HOLD),
+        profile=_profiles(medium, carriage),
+        node=_nodes(medium),
+        packet=packet,
+        owed=owed,
+        slot=slot,
+        pacing=_pacing(carriage),
+        seen=np.zeros((slots, width), dtype=np.uint8),
+        burst=np.zeros((slots if spread == "flowlet" else 1, 2 * st.BURST_HOPS), dtype=np.int64),
+        flow=table,
+        flow_bytes=np.ceil(flows.size_bytes).astype(np.int64),
+        earliest=_picoseconds(flows.start_us),
+        delay=_picoseconds(flows.delay_us),
+        inside=np.zeros(2 * ports if (flows.via == Via.HOST).any() else 0, dtype=np.int64),
+        start=np.full(count, NIL, dtype=np.int64),
+        finish=np.full(count, NIL, dtype=np.int64),
+        flow_slot=np.full(count, NIL, dtype=np.int32),
+        cause=np.full(count, NIL, dtype=np.int32),
+        longest=np.zeros(count, dtype=np.int64),
+        longest_at=np.full(count, NIL, dtype=np.int32),
+        waiting=waiting,
+        successor=successor,
+        after_ptr=after_ptr,
+        after_flow=after_flow,
+        ready=ready,
+        kick=np.zeros(ports + 1, dtype=np.int32),
+        forth=ways.forth,
+        back=ways.back,
+        goal=ways.goal,
+        path_port=ways.port,
+        path_lane=ways.lane,
+        group=routes.group,
+        group_ptr=routes.group_ptr,
+        share_ptr=share_ptr,
+        share_port=routes.member_port[member],
+        clock=clock,
+        bucket=np.full(buckets, NIL, dtype=np.int32),
+        chain=np.zeros(2 * ports, dtype=np.int32),
+        when=np.zeros(2 * ports, dtype=np.int64),
+        work=np.zeros(4 * ports + 64, dtype=np.int32),
+        full=np.zeros(buckets >> 6, dtype=np.uint64),
+        timer=np.zeros((timers, 3), dtype=np.int64),
+    )
+
+
+def _picoseconds(times_us: F64) -> I64:
+    return np.rint(times_us * PS_PER_US).astype(np.int64)
+
+
+def _number(medium: Medium, carriage: Carriage, spread: Spread, seed: int) -> I64:
+    number = np.zeros(st.NUMBERS, dtype=np.int64)
+    pacing = carriage.pacing
+    values = {
+        st.LANES: medium.lanes,
+        st.MTU: carriage.mtu_bytes,
+        st.OVERHEAD: carriage.overhead_bytes,
+        st.UNSTORED: carriage.unstored_bytes,
+        st.ACK_WIRE: carriage.ack_bytes,
+        st.NOTICE_WIRE: carriage.notice_bytes,
+        st.PAUSE_WIRE: carriage.pause_bytes,
+        st.ACK_EVERY: carriage.ack_every,
+        st.TIMEOUT: carriage.timeout_ps,
+        st.WINDOW: carriage.window_packets,
+        st.REORDER: carriage.reorder_packets,
+        st.IS_SELECTIVE: int(carriage.recovery == "selective"),
+        st.SPREAD: SPREADS[spread],
+        st.SEED: seed,
+        st.NOTICE_LANE: medium.notice_lane,
+        st.FIRST_LOST: NIL,
+        st.FIRST_LANE: NIL,
+        st.FIRST_FLOW: NIL,
+        st.PACING_ON: int(pacing is not None),
+    }
+    if pacing is not None:
+        values |= {
+            st.NOTICE_PS: pacing.notice_ps,
+            st.ALPHA_PS: pacing.alpha_ps,
+            st.DECREASE_PS: pacing.decrease_ps,
+            st.INCREASE_PS: pacing.increase_ps,
+            st.INCREASE_BYTES: pacing.increase_bytes,
+            st.STAGES: pacing.stages,
+        }
+    for column, value in values.items():
+        number[column] = value
+    return number
+
+
+def _pacing(carriage: Carriage) -> F64:
+    one = carriage.pacing
+    if one is None:
+        return np.zeros(4)
+    return np.array([one.gain, one.additive_mbps, one.hyper_mbps, one.least_mbps])
+
+
+def _ports(fabric: Fabric, medium: Medium) -> tuple[st.Records, st.Records]:
+    port = st.make_records(fabric.port_count, st.PORT)
+    link = st.make_records(fabric.port_count, st.LINK)
+    peer, node = fabric.port_peer, fabric.port_node
+    is_wired = peer != NIL
+    other = np.where(is_wired, peer, 0)
+    # A link is as fast as its slower end: ports that adoption read may disagree.
+    rate = np.minimum(medium.rate_mbps, np.where(is_wired, medium.rate_mbps[other], medium.rate_mbps))
+    some = np.maximum(rate, 1)
+    link.rate = rate
+    link.propagation = medium.propagation_ps
+    link.response = medium.response_ps
+    port.byte_ps = np.where(PS_PER_BYTE % some == 0, PS_PER_BYTE // some, 0)
+    port.peer = peer
+    port.node = node
+    port.peer_row = np.where(is_wired, fabric.switch_row[node[other]], NIL)
+    port.delay = medium.latency_ps[node] + medium.propagation_ps + medium.receive_ps[node[other]]
+    fastest = np.zeros(len(medium.latency_ps), dtype=np.int64)
+    np.maximum.at(fastest, node, rate)
+    through = (medium.is_cut_through[node[other]] == 1) & (fabric.switch_row[node[other]] != NIL)
+    port.stored = ~(through & (fastest[node[other]] <= rate))
+    port.fault = np.where(is_wired, 0, st.DEAD)
+    port.flight = port.flight_last = port.ring = NIL
+    return port, link
+
+
+def _lanes(fabric: Fabric, medium: Medium) -> st.Records:
+    lane = st.make_records(fabric.port_count * medium.lanes, st.LANE)
+    lane.head = lane.tail = lane.owed = lane.owed_last = NIL
+    lane.profile = medium.profile.ravel()
+    # Credit is what the other end of the link has room for.
+    room = np.array([min(one.buffer_bytes, one.window_bytes) // 64 for one in medium.profiles], dtype=np.int64)
+    peer = np.where(fabric.port_peer == NIL, 0, fabric.port_peer)
+    lane.credit = room[medium.profile[peer]].ravel()
+    return lane
+
+
+def _profiles(medium: Medium, carriage: Carriage) -> st.Records:
+    profile = st.make_records(len(medium.profiles), st.PROFILE)
+    for row, one in zip(profile, medium.profiles, strict=True):
+        for name, value in _profile(one, carriage).items():
+            row[name] = value
+    return profile
+
+
+def _profile(one: LaneProfile, carriage: Carriage) -> dict[str, int]:
+    full = carriage.mtu_bytes + carriage.overhead_bytes
+    marking, watchdog = one.marking, one.watchdog
+    return {
+        "control": int(one.control),
+        "cell": one.cell_bytes,
+        "reserve": one.reserve_bytes,
+        "headroom": one.headroom_bytes,
+        "is_dynamic": int(one.dynamic_th is not None),
+        "shift": one.dynamic_th or 0,
+        "static": one.static_bytes,
+        "offset": one.resume_offset_bytes,
+        "is_strict": int(one.is_strict),
+        "quantum": one.weight * full,
+        "limit": one.limit_bytes,
+        "marks": int(marking is not None),
+        "mark_least": marking.min_bytes if marking else 0,
+        "mark_most": marking.max_bytes if marking else 0,
+        "mark_ppm": marking.chance_ppm if marking else 0,
+        "lifetime": one.lifetime_ps,
+        "stall_count": one.stall_count,
+        "full_stored": -(-(full - carriage.unstored_bytes) // one.cell_bytes) * one.cell_bytes,
+        "watch": watchdog.detect_ps if watchdog else 0,
+        "restore": watchdog.restore_ps if watchdog else 0,
+        "watch_drops": int(watchdog is not None and watchdog.action == "drop"),
+        "is_lossless": int(one.is_lossless),
+    }
+
+
+def _nodes(medium: Medium) -> st.Records:
+    node = st.make_records(len(medium.pool_bytes), st.NODE)
+    node.pool = medium.pool_bytes
+    return node
