@@ -7,7 +7,7 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import ParamSpec, Protocol, TypeVar, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
@@ -62,7 +62,8 @@ def kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
 
 def counted_out(function: Callable[P, R_co]) -> Kernel[P, R_co]:
     """Compile a function that makes no array: nobody counts references to those that it is given."""
-    compiled = nb.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)
+    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
+    compiled = cast("Any", nb.njit)(**options)(function)
     if not hasattr(compiled, "py_func"):
         compiled.py_func = function
     return cast("Kernel[P, R_co]", compiled)
@@ -70,7 +71,8 @@ def counted_out(function: Callable[P, R_co]) -> Kernel[P, R_co]:
 
 def inlined(function: Callable[P, R_co]) -> Kernel[P, R_co]:
     """Compile a small function into each kernel that calls it: a call passes every array by its nine parts."""
-    compiled = nb.njit(inline="always", nogil=True, error_model="numpy", _nrt=False)(function)
+    options: dict[str, Any] = {"inline": "always", "nogil": True, "error_model": "numpy", "_nrt": False}
+    compiled = cast("Any", nb.njit)(**options)(function)
     if not hasattr(compiled, "py_func"):
         compiled.py_func = function
     return cast("Kernel[P, R_co]", compiled)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from weftline.kernels._jit import counted_out, inlined
@@ -46,7 +48,7 @@ def move_timer(here: int, there: int, timer: I64) -> None:
 @counted_out
 def push_timer(time: int, code: int, extra: int, timer: I64, clock: I64) -> None:
     """Put an event into the heap; O(log timers)."""
-    at = clock[TIMERS]
+    at = int(clock[TIMERS])
     clock[TIMERS] = at + 1
     while at > 0:
         above = (at - 1) >> 1
@@ -62,10 +64,10 @@ def push_timer(time: int, code: int, extra: int, timer: I64, clock: I64) -> None
 @counted_out
 def pop_timer(timer: I64, clock: I64) -> None:
     """Take the first event off the heap; O(log timers)."""
-    count = clock[TIMERS] - 1
+    count = int(clock[TIMERS] - 1)
     clock[TIMERS] = count
     time, code, extra = timer[count, 0], timer[count, 1], timer[count, 2]
-    at = np.int64(0)
+    at = 0
     while True:
         child = 2 * at + 1
         if child >= count:
@@ -118,7 +120,7 @@ def put_event(
 
 
 @inlined
-def lowest_bit(word: np.uint64) -> int:
+def lowest_bit(word: Any) -> int:
     """Find the place of the lowest bit that is set."""
     low = word & (~word + np.uint64(1))
     place = 0
@@ -151,7 +153,7 @@ def find_bucket(clock: I64, full: U64) -> int:
         if at == words:
             at = 0
         word = full[at]
-    return int(base + lowest_bit(word))
+    return int(base + lowest_bit(np.uint64(word)))
 
 
 @counted_out
@@ -178,7 +180,7 @@ def load_bucket(place: int, clock: I64, bucket: I32, chain: I32, when: I64, work
 
 
 @inlined
-def next_event(
+def next_event(  # noqa: PLR0911
     until: int, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64
 ) -> tuple[int, int]:
     """Take the first event up to ``until``: its code and extra number; code NIL where there is none.
@@ -188,7 +190,7 @@ def next_event(
     """
     while clock[FIRST] == clock[LAST]:
         has_timer = clock[TIMERS] > 0
-        place = np.int64(0)
+        place = 0
         if clock[PENDING] > 0:
             place = find_bucket(clock, full)
         elif not has_timer:
@@ -204,7 +206,7 @@ def next_event(
         if place << clock[SHIFT] > until:
             return NIL, 0
         load_bucket(place, clock, bucket, chain, when, work, full)
-    event = work[clock[FIRST]]
+    event = int(work[clock[FIRST]])
     time = when[event]
     code = code_of(event, clock[PORTS])
     if clock[TIMERS] > 0 and (timer[0, 0] < time or (timer[0, 0] == time and timer[0, 1] < code)):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from weftline.kernels._jit import counted_out, inlined
 from weftline.kernels.column import I32, I64, NIL, U8, U16, U64
-from weftline.kernels.packet_lanes import admit, blocks_of, owe_credit, stored_size
-from weftline.kernels.packet_sender import drop_packet, end_flow, free_slot, has_more, join_ring, leave_ring, make_control
+from weftline.kernels.packet_lanes import admit, as_int, blocks_of, owe_credit, stored_size
+from weftline.kernels.packet_sender import (
+    drop_packet,
+    end_flow,
+    free_slot,
+    has_more,
+    join_ring,
+    leave_ring,
+    make_control,
+)
 from weftline.kernels.packet_sending import wake_port
 from weftline.kernels.packet_state import (
     ACK,
-    ACKS,
     ACK_EVERY,
+    ACKS,
     ADAPTIVE,
     AGAIN_SENT,
     BURST_HOPS,
@@ -27,25 +33,25 @@ from weftline.kernels.packet_state import (
     HOPS,
     IS_SELECTIVE,
     KICK_LAST,
-    LANES,
     LANE_SHIFT,
+    LANES,
     LOST,
     MARK,
     MOST_RUN,
     NAK,
     NOTICE,
-    NOTICES,
     NOTICE_LANE,
     NOTICE_PS,
+    NOTICES,
     OPEN,
     PACING_ON,
     REORDER,
-    Records,
     SEED,
     SPRAY,
     SPREAD,
     UNLUCKY,
     WINDOW,
+    Records,
 )
 from weftline.kernels.tables import mix
 
@@ -63,7 +69,9 @@ def add_kick(at: int, port: Records, kick: I32, number: I64) -> None:
 
 
 @inlined
-def queue_packet(item: int, of: int, at: int, turn: int, size: int, port: Records, lane: Records, packet: Records) -> None:
+def queue_packet(
+    item: int, of: int, at: int, turn: int, size: int, port: Records, lane: Records, packet: Records
+) -> None:
     """Put a packet at the end of a lane's queue."""
     packet[item].next = NIL
     if lane[of].head == NIL:
@@ -82,7 +90,7 @@ def queue_packet(item: int, of: int, at: int, turn: int, size: int, port: Record
 def least_queued(first: int, members: int, offset: int, share_port: I32, port: Records) -> int:
     """Find the port with the shortest queue among equal ones, the first from an offset on; NIL where all are dead."""
     best = NIL
-    least = np.int64(0)
+    least = as_int(0)
     for step in range(members):
         turn = offset + step
         if turn >= members:
@@ -97,21 +105,21 @@ def least_queued(first: int, members: int, offset: int, share_port: I32, port: R
 
 
 @counted_out
-def choose_member(
+def choose_member(  # noqa: PLR0911
     row: int, where: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
     group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, node: Records, number: I64,
 ) -> int:  # fmt: skip
     """Choose the port of a packet among those that a table allows; NIL where there is none."""
-    entry = np.int64(group[row, slot[of_slot].goal])
+    entry = as_int(group[row, slot[of_slot].goal])
     at = group_ptr[row] + entry
     if at >= group_ptr[row + 1]:
         return NIL
-    first = share_ptr[at]
-    members = share_ptr[at + 1] - first
+    first = as_int(share_ptr[at])
+    members = as_int(share_ptr[at + 1]) - first
     if members <= 0:
         return NIL
     if members == 1:
-        return np.int64(share_port[first])
+        return as_int(share_port[first])
     if number[SPREAD] == SPRAY:
         turn = node[where].choices
         node[where].choices += 1
@@ -121,27 +129,25 @@ def choose_member(
             if spot >= members:
                 spot -= members
             if port[share_port[first + spot]].fault & DEAD == 0:
-                return np.int64(share_port[first + spot])
+                return as_int(share_port[first + spot])
         return NIL
-    offset = mix(mix(int(number[SEED] + one)) + int(seq)) % members
+    offset = as_int(mix(mix(int(number[SEED] + one)) + int(seq)) % members)
     if number[SPREAD] == ADAPTIVE:
-        return np.int64(least_queued(first, members, offset, share_port, port))
+        return as_int(least_queued(first, members, offset, share_port, port))
     spot = 2 * min(hop, BURST_HOPS - 1)
     known = burst[of_slot, spot + 1]
     if known == NIL or now - burst[of_slot, spot] > number[BURST_PS] or port[known].fault & DEAD:
-        known = np.int64(least_queued(first, members, offset, share_port, port))
+        known = as_int(least_queued(first, members, offset, share_port, port))
         burst[of_slot, spot + 1] = known
     burst[of_slot, spot] = now
     return known
 
 
 @inlined
-def mark_packet(
-    item: int, of: int, hop: int, lane: Records, profile: Records, packet: Records, number: I64
-) -> None:
+def mark_packet(item: int, of: int, hop: int, lane: Records, profile: Records, packet: Records, number: I64) -> None:
     """Mark a packet by the queue that it finds: never when short, always when long, else by a hash of the seed."""
     rule = lane[of].profile
-    queue = np.int64(lane[of].waiting)
+    queue = as_int(lane[of].waiting)
     if profile[rule].marks == 0 or queue <= profile[rule].mark_least:
         return
     is_marked = queue > profile[rule].mark_most
@@ -166,7 +172,7 @@ def lose_packet(
     lane[into].drops += 1
     if profile[rule].control == CREDITING:
         # Its room was promised and was never used.
-        lane[at * number[LANES] + came].credit += blocks_of(np.int64(packet[item].wire))
+        lane[at * number[LANES] + came].credit += blocks_of(as_int(packet[item].wire))
     if profile[rule].is_lossless == 1:
         number[UNLUCKY] += 1
         if number[FIRST_LOST] == NIL:
@@ -184,29 +190,29 @@ def enter_switch(
     kick: I32, number: I64, clock: I64, timer: I64,
 ) -> None:  # fmt: skip
     """Take a packet into a switch and queue it at its output, or lose it."""
-    entry = np.int64(port[at].peer)
+    entry = as_int(port[at].peer)
     what = packet[item].tag & 3
-    wire = np.int64(packet[item].wire)
-    one = np.int64(packet[item].flow)
+    wire = as_int(packet[item].wire)
+    one = as_int(packet[item].flow)
     if what == DATA:
         number[HOPS] += 1
-    hop = np.int64(packet[item].hop) + 1
+    hop = as_int(packet[item].hop) + 1
     packet[item].hop = hop
     turn = came
     if what == DATA and number[SPREAD] != HASH:
         of_slot = flow_slot[one]
-        to = np.int64(NIL)
+        to = as_int(NIL)
         if of_slot != NIL:
             step = hop - slot[of_slot].forth
-            to = np.int64(
+            to = as_int(
                 choose_member(
                     port[at].peer_row, port[entry].node, step, of_slot, one, packet[item].seq, now, slot, group,
                     group_ptr, share_ptr, share_port, burst, port, node, number,
                 )
             )  # fmt: skip
     else:
-        to = np.int64(path_port[hop])
-        turn = np.int64(path_lane[hop])
+        to = as_int(path_port[hop])
+        turn = as_int(path_lane[hop])
         if what == NOTICE and number[NOTICE_LANE] != NIL:
             turn = number[NOTICE_LANE]
     if to == NIL or port[to].fault & DEAD:
@@ -226,7 +232,7 @@ def enter_switch(
         lose_packet(item, at, entry, came, now, lane, profile, packet, number)
         return
     if what == DATA:
-        mark_packet(item, of, hop - forth[flow[one].pair], lane, profile, packet, number)
+        mark_packet(item, of, hop - as_int(forth[flow[one].pair]), lane, profile, packet, number)
     packet[item].holder = into
     packet[item].due = now
     queue_packet(item, of, to, turn, size, port, lane, packet)
@@ -240,9 +246,9 @@ def send_control(
 ) -> None:  # fmt: skip
     """Queue a packet that goes back to the sender, at the receiver's own port."""
     item = make_control(of_slot, kind, seq, run, path_lane, slot, packet, number)
-    turn = np.int64(packet[item].tag) >> LANE_SHIFT & 7
+    turn = as_int(packet[item].tag) >> LANE_SHIFT & 7
     of = entry * number[LANES] + turn
-    size = stored_size(np.int64(packet[item].wire), lane[of].profile, profile, number)
+    size = stored_size(as_int(packet[item].wire), lane[of].profile, profile, number)
     queue_packet(item, of, entry, turn, size, port, lane, packet)
     add_kick(entry, port, kick, number)
 
@@ -252,16 +258,16 @@ def take_any_order(of_slot: int, seq: int, slot: Records, seen: U8, number: I64)
     """A receiver that keeps packets out of order takes one; returns what it answers, and how much it asks for again."""
     window = number[WINDOW]
     spot = seq % window
-    if seq < slot[of_slot].expected or np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
+    if seq < slot[of_slot].expected or as_int(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
         return ACK, 0
     seen[of_slot, spot >> 3] |= 1 << (spot & 7)
     slot[of_slot].arrived += 1
     slot[of_slot].highest = max(slot[of_slot].highest, seq)
-    expected = np.int64(slot[of_slot].expected)
+    expected = as_int(slot[of_slot].expected)
     count = slot[of_slot].count
     while expected < count:
         spot = expected % window
-        if np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1 == 0:
+        if as_int(seen[of_slot, spot >> 3]) >> (spot & 7) & 1 == 0:
             break
         seen[of_slot, spot >> 3] &= ~(1 << (spot & 7))
         expected += 1
@@ -272,7 +278,7 @@ def take_any_order(of_slot: int, seq: int, slot: Records, seen: U8, number: I64)
         upto = expected + 1
         while upto < slot[of_slot].highest and upto - expected < MOST_RUN:
             spot = upto % window
-            if np.int64(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
+            if as_int(seen[of_slot, spot >> 3]) >> (spot & 7) & 1:
                 break
             upto += 1
         slot[of_slot].naked = upto
@@ -283,7 +289,7 @@ def take_any_order(of_slot: int, seq: int, slot: Records, seen: U8, number: I64)
 @inlined
 def take_in_order(of_slot: int, seq: int, slot: Records, number: I64) -> int:
     """A receiver that takes packets only in order takes or discards one; returns what it answers."""
-    expected = np.int64(slot[of_slot].expected)
+    expected = as_int(slot[of_slot].expected)
     if seq < expected:
         return ACK
     if seq > expected:
@@ -308,7 +314,7 @@ def take_data(
         slot[of_slot].noticed = now
         number[NOTICES] += 1
         send_control(of_slot, entry, NOTICE, 0, 0, port, lane, profile, packet, slot, path_lane, kick, number)
-    run = np.int64(0)
+    run = as_int(0)
     if number[IS_SELECTIVE] == 1:
         answer, run = take_any_order(of_slot, seq, slot, seen, number)
     else:
@@ -362,7 +368,5 @@ def return_credit(
     if profile[lane[of].profile].control == CREDITING:
         comes = now + link[port[at].peer].propagation + link[at].response
         time = owe_credit(of, comes, blocks_of(wire), lane, owed, number)
-        if np.int64(port[at].starved) >> came & 1:
+        if as_int(port[at].starved) >> came & 1:
             wake_port(at, time, port, link, clock, bucket, chain, when, work, full, timer)
-
-

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from weftline.kernels._jit import counted_out, inlined
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import I64, NIL
@@ -13,9 +17,15 @@ from weftline.kernels.packet_state import (
     OWED_FREE,
     OWED_LEFT,
     PAUSE_WIRE,
-    Records,
     UNSTORED,
+    Records,
 )
+
+
+@inlined
+def as_int(value: Any) -> int:
+    """Widen a field of a record, so that shifts and differences keep their sign."""
+    return int(np.int64(value))
 
 
 @inlined
@@ -47,7 +57,16 @@ def threshold(kept: int, free: int, profile: Records) -> int:
 
 
 @counted_out
-def send_pause(at: int, turn: int, is_on: int, now: int, port: Records, link: Records, lane: Records, number: I64, timer: I64,
+def send_pause(
+    at: int,
+    turn: int,
+    is_on: int,
+    now: int,
+    port: Records,
+    link: Records,
+    lane: Records,
+    number: I64,
+    timer: I64,
     clock: I64,
 ) -> None:
     """Ask the peer of port ``at`` to pause or resume a lane; the frame takes its time on the line."""
@@ -69,10 +88,10 @@ def send_pause(at: int, turn: int, is_on: int, now: int, port: Records, link: Re
 
 @inlined
 def admit(
-    into: int, at: int, turn: int, size: int, now: int, port: Records, link: Records, lane: Records, profile: Records, node: Records, number: I64,
-    timer: I64, clock: I64,
+    into: int, at: int, turn: int, size: int, now: int, port: Records, link: Records, lane: Records,
+    profile: Records, node: Records, number: I64, timer: I64, clock: I64,
 ) -> bool:  # fmt: skip
-    """Take a packet of ``size`` stored bytes into the group ``into`` (a lane of the input port ``at``), or refuse it."""
+    """Take a packet of ``size`` stored bytes into the group ``into``, a lane of the input port ``at``; or refuse."""
     kept = lane[into].profile
     if lane[into].reserved + size <= profile[kept].reserve:
         lane[into].reserved += size
@@ -98,7 +117,17 @@ def admit(
 
 @inlined
 def give_back(
-    into: int, size: int, now: int, port: Records, link: Records, lane: Records, profile: Records, node: Records, number: I64, timer: I64, clock: I64
+    into: int,
+    size: int,
+    now: int,
+    port: Records,
+    link: Records,
+    lane: Records,
+    profile: Records,
+    node: Records,
+    number: I64,
+    timer: I64,
+    clock: I64,
 ) -> None:
     """Release the buffer of a packet that leaves; the group may ask its peer to resume."""
     lanes = number[0]
@@ -155,7 +184,9 @@ def claim_credit(of: int, now: int, lane: Records, owed: I64, number: I64) -> No
 
 
 @counted_out
-def choose_lane(at: int, open_lanes: int, port: Records, lane: Records, profile: Records, packet: Records, number: I64) -> int:
+def choose_lane(
+    at: int, open_lanes: int, port: Records, lane: Records, profile: Records, packet: Records, number: I64
+) -> int:
     """Choose among lanes that may all send: strict ones first, then by deficit round robin."""
     lanes = number[0]
     for turn in range(lanes - 1, -1, -1):
@@ -180,5 +211,3 @@ def choose_lane(at: int, open_lanes: int, port: Records, lane: Records, profile:
 def blocks_of(wire: int) -> int:
     """Credit that a packet takes, in blocks of 64 bytes; IBTA volume 1, 7.9."""
     return (wire + 63) >> 6
-
-

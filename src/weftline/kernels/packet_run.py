@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from weftline.kernels._jit import counted_out, inlined
 from weftline.kernels.calendar import FIRST, KIND, LAST, NOW, PENDING, TIMERS, next_event, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, U64
 from weftline.kernels.packet_arriving import add_kick, enter_switch, return_credit, take_answer, take_data
-from weftline.kernels.packet_lanes import blocks_of
+from weftline.kernels.packet_lanes import as_int, blocks_of
 from weftline.kernels.packet_sender import drop_packet, end_flow, expire, join_ring, let_next, slow_down, take_slot
 from weftline.kernels.packet_sending import start_port
 from weftline.kernels.packet_state import (
@@ -35,8 +33,8 @@ from weftline.kernels.packet_state import (
     KICK_FIRST,
     KICK_LAST,
     KIND_MASK,
-    LANES,
     LANE_SHIFT,
+    LANES,
     LIFE,
     MARK,
     MTU,
@@ -48,12 +46,12 @@ from weftline.kernels.packet_state import (
     READY_FIRST,
     READY_LAST,
     RESTORING,
-    Records,
     SEED,
     SLOTS_LEFT,
     SPREAD,
     WAKE,
     WATCHING,
+    Records,
 )
 from weftline.kernels.packet_timing import begin_watch, give_up_head, hold_lane, restore_lane
 from weftline.kernels.tables import mix
@@ -183,12 +181,14 @@ def begin_flow(
 @counted_out
 def is_corrupted(item: int, at: int, now: int, link: Records, packet: Records, number: I64) -> bool:
     """Tell whether a link with bit errors spoils a packet; by a hash, so that the same seed loses the same ones."""
-    word = mix(mix(mix(int(number[SEED]) + int(packet[item].flow)) + int(packet[item].seq)) + int(at) + int(now & 0xFFFFFF))
+    word = mix(
+        mix(mix(int(number[SEED]) + int(packet[item].flow)) + int(packet[item].seq)) + int(at) + int(now & 0xFFFFFF)
+    )
     return (word * BILLION) >> 32 < link[at].loss_ppb
 
 
 @counted_out
-def run(world: World, until: int, limit: int) -> int:  # noqa: C901, PLR0911, PLR0912, PLR0915
+def run(world: World, until: int, limit: int) -> int:  # noqa: PLR0911
     """Do events up to a time, at most ``limit`` of them; all state is in the arrays, so that it can go on later.
 
     After each event all flows that may begin do so, in the order in which they became ready, and then all ports that
@@ -208,7 +208,7 @@ def run(world: World, until: int, limit: int) -> int:  # noqa: C901, PLR0911, PL
         while number[READY_FIRST] < number[READY_LAST]:
             if number[SLOTS_LEFT] < 1 or len(timer) - clock[TIMERS] < MARGIN:
                 return SHORT
-            one = np.int64(ready[number[READY_FIRST]])
+            one = as_int(ready[number[READY_FIRST]])
             number[READY_FIRST] += 1
             begin_flow(
                 one, now, port, slot, seen, burst, flow, flow_bytes, earliest, delay, inside, start, finish,
@@ -218,7 +218,7 @@ def run(world: World, until: int, limit: int) -> int:  # noqa: C901, PLR0911, PL
         while number[KICK_FIRST] != number[KICK_LAST]:
             if number[PACKETS_LEFT] < MARGIN or number[OWED_LEFT] < MARGIN or len(timer) - clock[TIMERS] < MARGIN:
                 return SHORT
-            at = np.int64(kick[number[KICK_FIRST]])
+            at = as_int(kick[number[KICK_FIRST]])
             number[KICK_FIRST] = number[KICK_FIRST] + 1 if number[KICK_FIRST] + 1 < len(kick) else 0
             port[at].kicked = 0
             if port[at].fault & DEAD == 0:
@@ -242,21 +242,21 @@ def run(world: World, until: int, limit: int) -> int:  # noqa: C901, PLR0911, PL
         number[EVENTS] += 1
         now = clock[NOW]
         kind = code >> KIND
-        at = np.int64(code & ((1 << KIND) - 1))
+        at = as_int(code & ((1 << KIND) - 1))
         if kind == ARRIVE:
-            item = np.int64(port[at].flight)
+            item = as_int(port[at].flight)
             after = packet[item].next
             port[at].flight = after
             if after != NIL:
                 put_event(packet[after].due, at, clock, bucket, chain, when, work, full, timer)
-            came = np.int64(packet[item].tag) >> LANE_SHIFT & 7
+            came = as_int(packet[item].tag) >> LANE_SHIFT & 7
             if port[at].fault != 0:
                 is_lost = port[at].fault & DEAD != 0 or is_corrupted(item, at, now, link, packet, number)
                 if is_lost:
                     link[at].corrupted += 1
                     of = at * lanes + came
                     if profile[lane[of].profile].control == CREDITING:
-                        lane[of].credit += blocks_of(np.int64(packet[item].wire))
+                        lane[of].credit += blocks_of(as_int(packet[item].wire))
                     drop_packet(item, packet, number)
                     continue
             if port[at].peer_row != NIL:
@@ -265,17 +265,17 @@ def run(world: World, until: int, limit: int) -> int:  # noqa: C901, PLR0911, PL
                     path_port, path_lane, group, group_ptr, share_ptr, share_port, burst, kick, number, clock, timer,
                 )  # fmt: skip
                 continue
-            wire = np.int64(packet[item].wire)
+            wire = as_int(packet[item].wire)
             return_credit(
                 at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when, work, full,
                 timer,
             )  # fmt: skip
-            one, seq = np.int64(packet[item].flow), np.int64(packet[item].seq)
-            tag, run_of = np.int64(packet[item].tag), np.int64(packet[item].run)
+            one, seq = as_int(packet[item].flow), as_int(packet[item].seq)
+            tag, run_of = as_int(packet[item].tag), as_int(packet[item].run)
             drop_packet(item, packet, number)
             what = tag & KIND_MASK
-            entry = np.int64(port[at].peer)
-            of_slot = np.int64(flow_slot[one])
+            entry = as_int(port[at].peer)
+            of_slot = as_int(flow_slot[one])
             if what == DATA:
                 number[HOPS] += 1
             if of_slot == NIL:

@@ -19,15 +19,15 @@ from weftline.kernels.packet_state import (
     NOTICE,
     NOTICE_LANE,
     NOTICE_WIRE,
-    PACKETS_LEFT,
     PACKET_FREE,
+    PACKETS_LEFT,
     READY_LAST,
-    Records,
-    SLOTS_LEFT,
     SLOT_FREE,
+    SLOTS_LEFT,
     STAGES,
     TIMEOUT,
     TIMEOUTS,
+    Records,
 )
 
 # Floats of pacing.
@@ -190,7 +190,7 @@ def slow_down(of: int, now: int, line: int, slot: Records, pacing: F64, number: 
 
 
 @counted_out
-def arm_timeout(of: int, now: int, slot: Records, number: I64, timer: I64, clock: I64) -> None:
+def arm_timeout(of: int, slot: Records, number: I64, timer: I64, clock: I64) -> None:
     """See to it that somebody looks whether a slot still makes progress; one look at a time."""
     if slot[of].timer_set == 0 and number[TIMEOUT] > 0:
         slot[of].timer_set = 1
@@ -272,7 +272,7 @@ def expire(of: int, now: int, slot: Records, number: I64, timer: I64, clock: I64
     if slot[of].flow == NIL or slot[of].go == slot[of].acked:
         return False
     if now < slot[of].progress + number[TIMEOUT]:
-        arm_timeout(of, now, slot, number, timer, clock)
+        arm_timeout(of, slot, number, timer, clock)
         return False
     number[TIMEOUTS] += 1
     slot[of].progress = now
@@ -283,5 +283,5 @@ def expire(of: int, now: int, slot: Records, number: I64, timer: I64, clock: I64
     else:
         number[AGAIN_SENT] += slot[of].go - slot[of].acked
         slot[of].go = slot[of].acked
-    arm_timeout(of, now, slot, number, timer, clock)
+    arm_timeout(of, slot, number, timer, clock)
     return True

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from weftline.kernels._jit import counted_out, inlined
 from weftline.kernels.calendar import KIND, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U64
 from weftline.kernels.packet_lanes import (
+    as_int,
     blocks_of,
     choose_lane,
     claim_credit,
@@ -30,16 +29,16 @@ from weftline.kernels.packet_state import (
     CREDITING,
     DATA,
     IS_SELECTIVE,
-    LANES,
     LANE_SHIFT,
+    LANES,
     LAST_ONE,
     LIFE,
     MOVED,
     MTU,
     OVERHEAD,
-    Records,
     WAKE,
     WINDOW,
+    Records,
 )
 
 SENT_TAG = 7 | LAST_ONE
@@ -62,12 +61,23 @@ def wake_port(
 
 
 @inlined
-def has_credit(of: int, at: int, turn: int, wire: int, now: int, port: Records, lane: Records, hold: Records, owed: I64, number: I64) -> bool:
+def has_credit(
+    of: int,
+    at: int,
+    turn: int,
+    wire: int,
+    now: int,
+    port: Records,
+    lane: Records,
+    hold: Records,
+    owed: I64,
+    number: I64,
+) -> bool:
     """Tell whether a lane may send so many bytes; one that may not starves until credit comes."""
     need = blocks_of(wire)
     if lane[of].credit < need:
         claim_credit(of, now, lane, owed, number)
-    is_starved = np.int64(port[at].starved) >> turn & 1
+    is_starved = as_int(port[at].starved) >> turn & 1
     if lane[of].credit < need:
         if is_starved == 0:
             port[at].starved |= 1 << turn
@@ -88,8 +98,8 @@ def find_open(
 
     A head of a queue that waits for credit is given its lifetime.
     """
-    wake = np.int64(0)
-    open_lanes = np.int64(port[at].ready) & ~np.int64(port[at].held)
+    wake = as_int(0)
+    open_lanes = as_int(port[at].ready) & ~as_int(port[at].held)
     bits = open_lanes
     turn = 0
     while bits != 0:
@@ -97,7 +107,7 @@ def find_open(
             of = at * number[LANES] + turn
             rule = lane[of].profile
             if profile[rule].control == CREDITING:
-                wire = np.int64(packet[lane[of].head].wire)
+                wire = as_int(packet[lane[of].head].wire)
                 if not has_credit(of, at, turn, wire, now, port, lane, hold, owed, number):
                     open_lanes &= ~(1 << turn)
                     if lane[of].owed != NIL and (wake == 0 or owed[lane[of].owed, 0] < wake):
@@ -121,7 +131,7 @@ def release_packet(
     into = packet[item].holder
     if into == NIL:
         return
-    wire = np.int64(packet[item].wire)
+    wire = as_int(packet[item].wire)
     rule = lane[into].profile
     if profile[rule].control == CREDITING:
         entry = into // number[LANES]
@@ -129,7 +139,7 @@ def release_packet(
         upper = port[entry].peer
         comes = now + length + link[entry].propagation + link[upper].response
         time = owe_credit(upper * number[LANES] + turn, comes, blocks_of(wire), lane, owed, number)
-        if np.int64(port[upper].starved) >> turn & 1:
+        if as_int(port[upper].starved) >> turn & 1:
             wake_port(upper, time, port, link, clock, bucket, chain, when, work, full, timer)
     else:
         size = stored_size(wire, rule, profile, number)
@@ -137,12 +147,14 @@ def release_packet(
 
 
 @inlined
-def take_head(of: int, at: int, turn: int, port: Records, lane: Records, profile: Records, packet: Records, number: I64) -> int:
+def take_head(
+    of: int, at: int, turn: int, port: Records, lane: Records, profile: Records, packet: Records, number: I64
+) -> int:
     """Take the first packet off a queue."""
     item = lane[of].head
     after = packet[item].next
     lane[of].head = after
-    size = stored_size(np.int64(packet[item].wire), lane[of].profile, profile, number)
+    size = stored_size(as_int(packet[item].wire), lane[of].profile, profile, number)
     lane[of].waiting -= size
     port[at].queued -= size
     if after == NIL:
@@ -160,9 +172,9 @@ def find_sender(
     first = port[at].ring
     of_slot = first
     while of_slot != NIL:
-        turn = path_lane[slot[of_slot].forth]
+        turn = as_int(path_lane[slot[of_slot].forth])
         of = at * number[LANES] + turn
-        may = np.int64(port[at].held) >> turn & 1 == 0
+        may = as_int(port[at].held) >> turn & 1 == 0
         if may and slot[of_slot].is_paced == 1:
             pass_time(of_slot, now, link[at].rate, slot, pacing, number)
             if slot[of_slot].is_paced == 1 and slot[of_slot].not_before > now:
@@ -205,7 +217,7 @@ def make_data(
     packet[item].tag = DATA | LAST_ONE if is_last else DATA
     if slot[of_slot].is_paced == 1:
         count_bytes(of_slot, wire, link[at].rate, slot, pacing, number)
-        slot[of_slot].not_before = now + np.int64(wire * 8_000_000 / slot[of_slot].rate)
+        slot[of_slot].not_before = now + as_int(wire * 8_000_000 / slot[of_slot].rate)
     if again:
         slot[of_slot].again = seq + 1
         number[AGAIN_SENT] += 1
@@ -216,7 +228,7 @@ def make_data(
         if is_last and slot[of_slot].was_sent == 0:
             slot[of_slot].was_sent = 1
             let_next(one, successor, waiting, cause, ready, number)
-    arm_timeout(of_slot, now, slot, number, timer, clock)
+    arm_timeout(of_slot, slot, number, timer, clock)
     port[at].ring = slot[of_slot].after
     if not has_more(of_slot, slot, window):
         leave_ring(of_slot, slot, port)
@@ -230,7 +242,7 @@ def send_packet(
     full: U64, timer: I64,
 ) -> None:  # fmt: skip
     """Put a packet on the link; the port is free again after ``length`` picoseconds."""
-    wire = np.int64(packet[item].wire)
+    wire = as_int(packet[item].wire)
     if profile[lane[of].profile].control == CREDITING:
         lane[of].credit -= blocks_of(wire)
     if lane[of].timer_set == 1:
@@ -280,16 +292,16 @@ def start_port(
         return
     open_lanes, wake = find_open(at, now, port, lane, hold, profile, packet, owed, number, timer, clock)
     item = NIL
-    turn = np.int64(0)
-    length = np.int64(0)
+    turn = as_int(0)
+    length = as_int(0)
     if open_lanes != 0:
         if open_lanes & (open_lanes - 1) == 0:
             while open_lanes >> turn & 1 == 0:
                 turn += 1
         else:
-            turn = np.int64(choose_lane(at, open_lanes, port, lane, profile, packet, number))
+            turn = as_int(choose_lane(at, open_lanes, port, lane, profile, packet, number))
         item = take_head(at * number[LANES] + turn, at, turn, port, lane, profile, packet, number)
-        length = send_time(at, np.int64(packet[item].wire), port, link)
+        length = send_time(at, as_int(packet[item].wire), port, link)
         note_wait(item, at, now, packet, longest, longest_at)
         release_packet(
             item, length, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when,
@@ -300,12 +312,12 @@ def start_port(
             at, wake, now, port, link, lane, hold, profile, slot, path_lane, pacing, owed, number
         )
         if of_slot != NIL:
-            turn = np.int64(path_lane[slot[of_slot].forth])
+            turn = as_int(path_lane[slot[of_slot].forth])
             item = make_data(
                 of_slot, at, now, port, link, slot, packet, pacing, successor, waiting, cause, ready, number, timer,
                 clock,
             )  # fmt: skip
-            length = send_time(at, np.int64(packet[item].wire), port, link)
+            length = send_time(at, as_int(packet[item].wire), port, link)
     if item != NIL:
         send_packet(
             item, at * number[LANES] + turn, at, turn, length, now, port, lane, hold, profile, packet, number, clock,

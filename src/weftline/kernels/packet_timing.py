@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from weftline.kernels._jit import counted_out
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import I32, I64, NIL, U64
+from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_sender import drop_packet
 from weftline.kernels.packet_sending import release_packet, take_head
 from weftline.kernels.packet_state import (
@@ -15,11 +14,11 @@ from weftline.kernels.packet_state import (
     LIFE,
     OPEN,
     RESTORING,
-    Records,
     STALLED,
     STORM,
     STORMS,
     WATCHING,
+    Records,
 )
 
 STALL_LIFETIMES = 8
@@ -33,8 +32,8 @@ def hold_lane(
 ) -> None:  # fmt: skip
     """A pause frame takes effect: the lane is held, or may go on."""
     of = at * number[LANES] + turn
-    bit = np.int64(1) << turn
-    is_held = np.int64(port[at].held) & bit != 0
+    bit = as_int(1) << turn
+    is_held = as_int(port[at].held) & bit != 0
     rule = lane[of].profile
     if is_on == 1 and not is_held:
         hold[of].since = now
@@ -58,7 +57,7 @@ def flush_lane(
     """Discard the first packets of a queue, at most so many; returns how many."""
     at = of // number[LANES]
     turn = of - at * number[LANES]
-    count = np.int64(0)
+    count = as_int(0)
     while lane[of].head != NIL and count < most:
         item = take_head(of, at, turn, port, lane, profile, packet, number)
         release_packet(
@@ -91,7 +90,7 @@ def give_up_head(
         return
     hold[of].in_row += 1
     is_stalled = profile[rule].stall_count > 0 and hold[of].in_row >= profile[rule].stall_count
-    most = np.int64(1 << 40) if is_stalled else np.int64(1)
+    most = as_int(1 << 40) if is_stalled else as_int(1)
     count = flush_lane(
         of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
         timer, most,
@@ -115,8 +114,8 @@ def begin_watch(
 ) -> None:  # fmt: skip
     """A pause has lasted too long: the lane drops what it has and gets, or ignores the pause."""
     at = of // number[LANES]
-    bit = np.int64(1) << (of - at * number[LANES])
-    if np.int64(port[at].held) & bit == 0 or hold[of].since != since:
+    bit = as_int(1) << (of - at * number[LANES])
+    if as_int(port[at].held) & bit == 0 or hold[of].since != since:
         return
     number[STORMS] += 1
     hold[of].shut = STORM
@@ -124,7 +123,7 @@ def begin_watch(
     if profile[rule].watch_drops == 1:
         count = flush_lane(
             of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
-            timer, np.int64(1 << 40),
+            timer, as_int(1 << 40),
         )  # fmt: skip
         hold[of].discards += count
         number[DISCARDED] += count
@@ -138,8 +137,8 @@ def begin_watch(
 def restore_lane(of: int, since: int, port: Records, hold: Records, number: I64) -> None:
     """No pause came for long enough: the lane is as before."""
     at = of // number[LANES]
-    bit = np.int64(1) << (of - at * number[LANES])
-    if hold[of].shut == STORM and hold[of].since <= since and np.int64(port[at].held) & bit == 0:
+    bit = as_int(1) << (of - at * number[LANES])
+    if hold[of].shut == STORM and hold[of].since <= since and as_int(port[at].held) & bit == 0:
         hold[of].shut = OPEN
 
 
@@ -150,16 +149,16 @@ def flush_port(
     timer: I64,
 ) -> int:  # fmt: skip
     """Discard everything that waits at a port that lost its link; nobody there is paused any more."""
-    count = np.int64(0)
+    count = as_int(0)
     for turn in range(number[LANES]):
         of = at * number[LANES] + turn
         lost = flush_lane(
             of, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work, full,
-            timer, np.int64(1 << 40),
+            timer, as_int(1 << 40),
         )  # fmt: skip
         hold[of].discards += lost
         count += lost
-        if np.int64(port[at].held) >> turn & 1:
+        if as_int(port[at].held) >> turn & 1:
             hold[of].time += now - hold[of].since
     port[at].held = 0
     number[DISCARDED] += count

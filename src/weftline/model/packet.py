@@ -163,3 +163,130 @@ class Carriage:
     """Packets after a missing one until it counts as lost."""
     pacing: Pacing | None
     assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Everything that packets meet on a fabric."""
+
+    medium: Medium
+    carriage: Carriage
+
+
+@dataclass(frozen=True, slots=True)
+class PacketOptions:
+    """What a packet simulation is asked."""
+
+    spread: Spread = "hash"
+    seed: int = 0
+    """For the hashes that pick paths and marks; 0 to 2**32 - 1."""
+    until_ps: int | None = None
+    """Simulated time at which it stops; None: when all has arrived, or nothing moves any more."""
+    samples: int = 200
+    """Moments of which the series of ports tell, about."""
+    burst_ps: int = 500_000_000
+    """Gap after which a flowlet may take another way."""
+    inside_host_gbytes_per_s: float | None = None
+    inside_latency_ps: int = 0
+    max_hops: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class LaneCount:
+    """What happened in each lane of each port, ``[P, L]`` each."""
+
+    most_queued: I64
+    """Largest queue at the output, in stored bytes."""
+    most_held: I64
+    """Largest use of the input group."""
+    marks: I64
+    drops: I64
+    """At the input."""
+    pauses: I64
+    """XOFF frames that the port sent."""
+    held_ps: I64
+    """How long the output was paused."""
+    starved_ps: I64
+    """How long it had no credit for what it had."""
+    discards: I64
+    """Packets given up after they waited too long, or with a link that was lost."""
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(
+            self.most_queued, self.most_held, self.marks, self.drops, self.pauses, self.held_ps, self.starved_ps,
+            self.discards,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """The first packet that a lane lost which must lose nothing."""
+
+    at_ps: int
+    port: int
+    """Input port whose group was full."""
+    lane: int
+    flow: int
+    count: int
+    """Packets lost like this in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Ports over time: T moments."""
+
+    at_ps: I64
+    """``[T]``."""
+    sent_bytes: I64
+    """``[T, P]``: sent so far."""
+    queued_bytes: I64
+    """``[T, P]``."""
+    held_lanes: I64
+    """``[T, P]``: a bit for each lane that is paused."""
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(self.at_ps, self.sent_bytes, self.queued_bytes, self.held_lanes)
+
+
+Ending = Literal["done", "deadlock", "stuck", "until"]
+
+
+@dataclass(frozen=True, slots=True)
+class PacketResult:
+    """What packets came to; times in picoseconds, F flows, P ports."""
+
+    ending: Ending
+    end_ps: int
+    start_ps: I64
+    """``[F]``; NIL for a flow that never started."""
+    finish_ps: I64
+    """``[F]``: arrival of the last byte; NIL for a flow that did not arrive."""
+    cause: I32
+    """``[F]``: the flow that let it go last; NIL where nothing did."""
+    longest_ps: I64
+    """``[F]``: the longest wait of its last packet at one switch."""
+    longest_at: I32
+    """``[F]``: the output port where that was."""
+    port_bytes: I64
+    """``[P]``: sent on the wire, pauses included."""
+    lanes: LaneCount
+    series: Series
+    loss: Loss | None
+    cycle: tuple[tuple[int, int], ...]
+    """Ports and lanes of which each waits for the next and the last for the first, where nothing moves any more."""
+    hops: int
+    """Packets of data received, link by link."""
+    events: int
+    again: int
+    """Packets sent again."""
+    notices: int
+    dropped: int
+    corrupted: int
+    discarded: int
+    assumptions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Make the columns read-only."""
+        freeze(self.start_ps, self.finish_ps, self.cause, self.longest_ps, self.longest_at, self.port_bytes)

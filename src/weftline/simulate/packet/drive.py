@@ -63,9 +63,8 @@ def enlarge(world: World) -> World:
 
 
 def _double(array: Any) -> Any:
-    larger = np.zeros((2 * len(array), *array.shape[1:]), dtype=array.dtype).view(type(array))
-    larger[: len(array)] = array
-    return larger
+    larger: Any = np.concatenate((array, np.zeros_like(array)))
+    return larger.view(np.recarray) if array.dtype.names else larger
 
 
 __all__ = ["NOW", "drive", "enlarge"]

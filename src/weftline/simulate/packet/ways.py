@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weftline.kernels.column import I32, NIL
+from weftline.kernels.column import I32, I64, NIL
 from weftline.kernels.pairs import group_pairs
 from weftline.model.fabric import Fabric
 from weftline.model.packet import Medium
@@ -51,22 +51,18 @@ def find_ways(flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, opti
     known = (routes.destination_port != NIL) & (routes.path == 0)
     index[routes.destination_port[known]] = np.flatnonzero(known)
     goal[outside] = index[b]
-    lane = np.concatenate([
-        _lanes(a, b, there_ptr, there, fabric, routes, index, medium.data_lane),
-        _lanes(b, a, home_ptr, home, fabric, routes, index, medium.ack_lane),
-    ])
+    data = np.full(len(there), medium.data_lane, dtype=np.int32)
+    acks = np.full(len(home), medium.ack_lane, dtype=np.int32)
+    if routes.lanes is not None:
+        data = _lanes(a, goal[outside], there_ptr, there, fabric, routes)
+        acks = _lanes(b, index[a], home_ptr, home, fabric, routes)
+    lane = np.concatenate((data, acks))
     return Ways(pair, forth, back, goal, np.concatenate((there, home)).astype(np.int32), lane)
 
 
-def _lanes(
-    source: I32, target: I32, ptr: np.ndarray, port: I32, fabric: Fabric, routes: Routes, index: I32, usual: int
-) -> I32:
-    """Find the lane of each hop: that of the tables where they have several, else the usual one of such packets."""
-    length = np.diff(ptr)
-    lane = np.full(len(port), usual, dtype=np.int32)
-    if routes.lanes is None:
-        return lane
-    goal = index[target]
+def _lanes(source: I32, goal: I32, ptr: I64, port: I32, fabric: Fabric, routes: Routes) -> I32:
+    """Find the lane of each hop of tables with several lanes; a sender uses that of the first switch's output."""
+    lane = np.zeros(len(port), dtype=np.int32)
     for pair in range(len(source)):
         begin, end = int(ptr[pair]), int(ptr[pair + 1])
         row = int(fabric.switch_row[fabric.port_node[fabric.port_peer[source[pair]]]])
@@ -74,6 +70,5 @@ def _lanes(
         for hop in range(begin + 1, end):
             lane[hop] = routes.lane_of_hop(row, int(goal[pair]), before, int(port[hop]))
             before = int(fabric.port_peer[port[hop]])
-        lane[begin] = lane[begin + 1] if end > begin + 1 else usual
-    assert len(length)
+        lane[begin] = lane[min(begin + 1, end - 1)]
     return lane

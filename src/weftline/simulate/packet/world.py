@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from weftline.kernels import calendar as cal
 from weftline.kernels import packet_state as st
 from weftline.kernels.chains import count_waits, invert_needs, link_queues
-from weftline.kernels.column import F64, I64, NIL
+from weftline.kernels.column import F64, I32, I64, NIL, U8, U16
 from weftline.kernels.packet_run import World
 from weftline.model.fabric import Fabric
-from weftline.model.packet import Carriage, LaneProfile, Medium, Spread
+from weftline.model.packet import Carriage, LaneProfile, Machine, Medium, PacketOptions, Spread
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows, Via
 from weftline.simulate.packet.ways import Ways
@@ -19,6 +21,9 @@ SPREADS: dict[Spread, int] = {"hash": st.HASH, "spray": st.SPRAY, "adaptive": st
 HORIZON_BITS = 21
 """The wheel looks 2**21 ps ahead: further than the links of a hall; what is later stands in the heap."""
 PS_PER_US = 1_000_000
+FS_PER_US = 1_000_000_000
+BYTES_PER_US = 1000
+"""Of one GB/s."""
 PS_PER_BYTE = 8_000_000
 """Picoseconds that a byte takes at 1 Mb/s."""
 LEAST_SHIFT = 4
@@ -27,12 +32,38 @@ BUCKET_PORTS = 4096
 """Ports that still leave few events in a bucket of the widest kind."""
 
 
-def lay_world(
-    flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, carriage: Carriage, ways: Ways, spread: Spread,
-    seed: int,
-) -> World:  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What is plugged into what, and the tables of the switches."""
+
+    port_peer: I32
+    port_node: I32
+    switch_row: I32
+    """``[N]``: row of a switch in the tables; NIL for a host."""
+    group: U8 | U16
+    group_ptr: I32
+    share_ptr: I32
+    share_port: I32
+
+    @property
+    def ports(self) -> int:
+        """Count the ports."""
+        return len(self.port_peer)
+
+
+def wire(fabric: Fabric, routes: Routes) -> Wiring:
+    """Take from a fabric and its routes what packets meet."""
+    share_ptr, member = routes.shares
+    return Wiring(
+        fabric.port_peer, fabric.port_node, fabric.switch_row, routes.group, routes.group_ptr, share_ptr,
+        routes.member_port[member],
+    )  # fmt: skip
+
+
+def lay_world(flows: Flows, wiring: Wiring, machine: Machine, ways: Ways, options: PacketOptions) -> World:
     """Lay out ports, lanes, flows and empty pools; O(ports x lanes + flows)."""
-    ports, count = fabric.port_count, flows.count
+    medium, carriage = machine.medium, machine.carriage
+    ports, count = wiring.ports, flows.count
     queues = int(flows.queue.max(initial=NIL)) + 1
     successor = link_queues(flows.queue, queues)
     after_ptr, after_flow = invert_needs(flows.need_ptr, flows.need_flow)
@@ -40,10 +71,9 @@ def lay_world(
     ready = np.empty(2 * count + 16, dtype=np.int32)
     first = np.flatnonzero(waiting == 0)
     ready[: len(first)] = first
-    number = _number(medium, carriage, spread, seed)
+    number = _number(medium, carriage, options)
     number[st.READY_LAST] = len(first)
     number[st.FLOWS_LEFT] = count
-    share_ptr, member = routes.shares
     packets, slots, timers = 4096, min(count + 1, 1024), 4096
     packet = st.make_records(packets, st.PACKET)
     packet.next = np.arange(1, packets + 1)
@@ -65,13 +95,13 @@ def lay_world(
     buckets = 1 << (HORIZON_BITS - shift)
     table = st.make_records(count, st.FLOW)
     table.source, table.target, table.pair, table.via = flows.source, flows.target, ways.flow_pair, flows.via
-    port, link = _ports(fabric, medium)
+    port, link = _ports(wiring, medium)
     width = (carriage.window_packets + 7) // 8 if carriage.recovery == "selective" else 1
     return World(
         number=number,
         port=port,
         link=link,
-        lane=_lanes(fabric, medium),
+        lane=_lanes(wiring, medium),
         hold=st.make_records(ports * medium.lanes, st.HOLD),
         profile=_profiles(medium, carriage),
         node=_nodes(medium),
@@ -80,7 +110,7 @@ def lay_world(
         slot=slot,
         pacing=_pacing(carriage),
         seen=np.zeros((slots, width), dtype=np.uint8),
-        burst=np.zeros((slots if spread == "flowlet" else 1, 2 * st.BURST_HOPS), dtype=np.int64),
+        burst=np.zeros((slots if options.spread == "flowlet" else 1, 2 * st.BURST_HOPS), dtype=np.int64),
         flow=table,
         flow_bytes=np.ceil(flows.size_bytes).astype(np.int64),
         earliest=_picoseconds(flows.start_us),
@@ -103,10 +133,10 @@ def lay_world(
         goal=ways.goal,
         path_port=ways.port,
         path_lane=ways.lane,
-        group=routes.group,
-        group_ptr=routes.group_ptr,
-        share_ptr=share_ptr,
-        share_port=routes.member_port[member],
+        group=wiring.group,
+        group_ptr=wiring.group_ptr,
+        share_ptr=wiring.share_ptr,
+        share_port=wiring.share_port,
         clock=clock,
         bucket=np.full(buckets, NIL, dtype=np.int32),
         chain=np.zeros(2 * ports, dtype=np.int32),
@@ -121,7 +151,7 @@ def _picoseconds(times_us: F64) -> I64:
     return np.rint(times_us * PS_PER_US).astype(np.int64)
 
 
-def _number(medium: Medium, carriage: Carriage, spread: Spread, seed: int) -> I64:
+def _number(medium: Medium, carriage: Carriage, options: PacketOptions) -> I64:
     number = np.zeros(st.NUMBERS, dtype=np.int64)
     pacing = carriage.pacing
     values = {
@@ -137,8 +167,13 @@ def _number(medium: Medium, carriage: Carriage, spread: Spread, seed: int) -> I6
         st.WINDOW: carriage.window_packets,
         st.REORDER: carriage.reorder_packets,
         st.IS_SELECTIVE: int(carriage.recovery == "selective"),
-        st.SPREAD: SPREADS[spread],
-        st.SEED: seed,
+        st.SPREAD: SPREADS[options.spread],
+        st.SEED: options.seed,
+        st.BURST_PS: options.burst_ps,
+        st.INSIDE_FS: round(FS_PER_US / BYTES_PER_US / options.inside_host_gbytes_per_s)
+        if options.inside_host_gbytes_per_s
+        else 0,
+        st.INSIDE_PS: options.inside_latency_ps,
         st.NOTICE_LANE: medium.notice_lane,
         st.FIRST_LOST: NIL,
         st.FIRST_LANE: NIL,
@@ -166,10 +201,10 @@ def _pacing(carriage: Carriage) -> F64:
     return np.array([one.gain, one.additive_mbps, one.hyper_mbps, one.least_mbps])
 
 
-def _ports(fabric: Fabric, medium: Medium) -> tuple[st.Records, st.Records]:
-    port = st.make_records(fabric.port_count, st.PORT)
-    link = st.make_records(fabric.port_count, st.LINK)
-    peer, node = fabric.port_peer, fabric.port_node
+def _ports(wiring: Wiring, medium: Medium) -> tuple[st.Records, st.Records]:
+    port = st.make_records(wiring.ports, st.PORT)
+    link = st.make_records(wiring.ports, st.LINK)
+    peer, node = wiring.port_peer, wiring.port_node
     is_wired = peer != NIL
     other = np.where(is_wired, peer, 0)
     # A link is as fast as its slower end: ports that adoption read may disagree.
@@ -181,24 +216,24 @@ def _ports(fabric: Fabric, medium: Medium) -> tuple[st.Records, st.Records]:
     port.byte_ps = np.where(PS_PER_BYTE % some == 0, PS_PER_BYTE // some, 0)
     port.peer = peer
     port.node = node
-    port.peer_row = np.where(is_wired, fabric.switch_row[node[other]], NIL)
+    port.peer_row = np.where(is_wired, wiring.switch_row[node[other]], NIL)
     port.delay = medium.latency_ps[node] + medium.propagation_ps + medium.receive_ps[node[other]]
     fastest = np.zeros(len(medium.latency_ps), dtype=np.int64)
     np.maximum.at(fastest, node, rate)
-    through = (medium.is_cut_through[node[other]] == 1) & (fabric.switch_row[node[other]] != NIL)
+    through = (medium.is_cut_through[node[other]] == 1) & (wiring.switch_row[node[other]] != NIL)
     port.stored = ~(through & (fastest[node[other]] <= rate))
     port.fault = np.where(is_wired, 0, st.DEAD)
     port.flight = port.flight_last = port.ring = NIL
     return port, link
 
 
-def _lanes(fabric: Fabric, medium: Medium) -> st.Records:
-    lane = st.make_records(fabric.port_count * medium.lanes, st.LANE)
+def _lanes(wiring: Wiring, medium: Medium) -> st.Records:
+    lane = st.make_records(wiring.ports * medium.lanes, st.LANE)
     lane.head = lane.tail = lane.owed = lane.owed_last = NIL
     lane.profile = medium.profile.ravel()
     # Credit is what the other end of the link has room for.
     room = np.array([min(one.buffer_bytes, one.window_bytes) // 64 for one in medium.profiles], dtype=np.int64)
-    peer = np.where(fabric.port_peer == NIL, 0, fabric.port_peer)
+    peer = np.where(wiring.port_peer == NIL, 0, wiring.port_peer)
     lane.credit = room[medium.profile[peer]].ravel()
     return lane
 
