@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.column import I32, I64, NIL, U64
 
 # Integers of the clock.
@@ -45,7 +45,7 @@ def move_timer(here: int, there: int, timer: I64) -> None:
     timer[there, 2] = timer[here, 2]
 
 
-@counted_out
+@lean_kernel
 def push_timer(time: int, code: int, extra: int, timer: I64, clock: I64) -> None:
     """Put an event into the heap; O(log timers)."""
     at = int(clock[TIMERS])
@@ -61,7 +61,7 @@ def push_timer(time: int, code: int, extra: int, timer: I64, clock: I64) -> None
     timer[at, 2] = extra
 
 
-@counted_out
+@lean_kernel
 def pop_timer(timer: I64, clock: I64) -> None:
     """Take the first event off the heap; O(log timers)."""
     count = int(clock[TIMERS] - 1)
@@ -87,7 +87,7 @@ def pop_timer(timer: I64, clock: I64) -> None:
     timer[at, 2] = extra
 
 
-@counted_out
+@lean_kernel
 def put_event(
     time: int, event: int, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64
 ) -> None:
@@ -156,7 +156,7 @@ def find_bucket(clock: I64, full: U64) -> int:
     return int(base + lowest_bit(np.uint64(word)))
 
 
-@counted_out
+@lean_kernel
 def load_bucket(place: int, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64) -> None:
     """Bring the events of a bucket into order; it becomes the current one."""
     slot = place & (len(bucket) - 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.column import I32, I64, NIL, U8, U16, U64
 from weftline.kernels.packet_lanes import admit, as_int, blocks_of, owe_credit, stored_size
 from weftline.kernels.packet_sender import (
@@ -86,7 +86,7 @@ def queue_packet(
         lane[of].most = lane[of].waiting
 
 
-@counted_out
+@lean_kernel
 def least_queued(first: int, members: int, offset: int, share_port: I32, port: Records) -> int:
     """Find the port with the shortest queue among equal ones, the first from an offset on; NIL where all are dead."""
     best = NIL
@@ -104,7 +104,7 @@ def least_queued(first: int, members: int, offset: int, share_port: I32, port: R
     return best
 
 
-@counted_out
+@lean_kernel
 def choose_member(  # noqa: PLR0911
     row: int, where: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
     group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, node: Records, number: I64,
@@ -161,7 +161,7 @@ def mark_packet(item: int, of: int, hop: int, lane: Records, profile: Records, p
         packet[item].tag |= MARK
 
 
-@counted_out
+@lean_kernel
 def lose_packet(
     item: int, at: int, entry: int, came: int, now: int, lane: Records, profile: Records, packet: Records, number: I64
 ) -> None:
@@ -239,7 +239,7 @@ def enter_switch(
     add_kick(to, port, kick, number)
 
 
-@counted_out
+@lean_kernel
 def send_control(
     of_slot: int, entry: int, kind: int, seq: int, run: int, port: Records, lane: Records, profile: Records,
     packet: Records, slot: Records, path_lane: I32, kick: I32, number: I64,
@@ -253,7 +253,7 @@ def send_control(
     add_kick(entry, port, kick, number)
 
 
-@counted_out
+@lean_kernel
 def take_any_order(of_slot: int, seq: int, slot: Records, seen: U8, number: I64) -> tuple[int, int]:
     """A receiver that keeps packets out of order takes one; returns what it answers, and how much it asks for again."""
     window = number[WINDOW]
@@ -326,7 +326,7 @@ def take_data(
         end_flow(one, now, finish, cause, waiting, after_ptr, after_flow, ready, number)
 
 
-@counted_out
+@lean_kernel
 def take_answer(
     of_slot: int, one: int, what: int, seq: int, run: int, now: int, port: Records, slot: Records, flow_slot: I32,
     kick: I32, number: I64,

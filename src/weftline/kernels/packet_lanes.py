@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import I64, NIL
 from weftline.kernels.packet_state import (
@@ -56,7 +56,7 @@ def threshold(kept: int, free: int, profile: Records) -> int:
     return int(free << shift if shift >= 0 else free >> -shift)
 
 
-@counted_out
+@lean_kernel
 def send_pause(
     at: int,
     turn: int,
@@ -150,7 +150,7 @@ def give_back(
             send_pause(at, into - at * lanes, 0, now, port, link, lane, number, timer, clock)
 
 
-@counted_out
+@lean_kernel
 def owe_credit(into: int, time: int, blocks: int, lane: Records, owed: I64, number: I64) -> int:
     """Promise the blocks of a packet that leaves again, to be used from ``time`` on; returns that, in order."""
     item = number[OWED_FREE]
@@ -169,7 +169,7 @@ def owe_credit(into: int, time: int, blocks: int, lane: Records, owed: I64, numb
     return int(time)
 
 
-@counted_out
+@lean_kernel
 def claim_credit(of: int, now: int, lane: Records, owed: I64, number: I64) -> None:
     """Count what has arrived by now as credit of a lane at its output."""
     item = lane[of].owed
@@ -183,7 +183,7 @@ def claim_credit(of: int, now: int, lane: Records, owed: I64, number: I64) -> No
     lane[of].owed = item
 
 
-@counted_out
+@lean_kernel
 def choose_lane(
     at: int, open_lanes: int, port: Records, lane: Records, profile: Records, packet: Records, number: I64
 ) -> int:

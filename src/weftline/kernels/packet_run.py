@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import FIRST, KIND, LAST, NOW, PENDING, TIMERS, next_event, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, U64
 from weftline.kernels.packet_arriving import add_kick, enter_switch, return_credit, take_answer, take_data
@@ -178,7 +178,7 @@ def begin_flow(
     add_kick(slot[of].port, port, kick, number)
 
 
-@counted_out
+@lean_kernel
 def is_corrupted(item: int, at: int, now: int, link: Records, packet: Records, number: I64) -> bool:
     """Tell whether a link with bit errors spoils a packet; by a hash, so that the same seed loses the same ones."""
     word = mix(
@@ -187,8 +187,8 @@ def is_corrupted(item: int, at: int, now: int, link: Records, packet: Records, n
     return (word * BILLION) >> 32 < link[at].loss_ppb
 
 
-@counted_out
-def run(world: World, until: int, limit: int) -> int:  # noqa: PLR0911
+@lean_kernel
+def run(world: World, until: int, limit: int) -> int:
     """Do events up to a time, at most ``limit`` of them; all state is in the arrays, so that it can go on later.
 
     After each event all flows that may begin do so, in the order in which they became ready, and then all ports that

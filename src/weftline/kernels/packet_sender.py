@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import F64, I32, I64, NIL
 from weftline.kernels.packet_state import (
@@ -56,7 +56,7 @@ def drop_packet(item: int, packet: Records, number: I64) -> None:
     number[PACKETS_LEFT] += 1
 
 
-@counted_out
+@lean_kernel
 def make_control(
     of: int, kind: int, seq: int, run: int, path_lane: I32, slot: Records, packet: Records, number: I64
 ) -> int:
@@ -79,7 +79,7 @@ def make_control(
     return item
 
 
-@counted_out
+@lean_kernel
 def join_ring(of: int, slot: Records, port: Records) -> None:
     """Let a slot take its turn at its port, after all others."""
     if slot[of].in_ring == 1:
@@ -99,7 +99,7 @@ def join_ring(of: int, slot: Records, port: Records) -> None:
     slot[first].before = of
 
 
-@counted_out
+@lean_kernel
 def leave_ring(of: int, slot: Records, port: Records) -> None:
     """Take a slot that has nothing to send out of the turns at its port."""
     if slot[of].in_ring == 0:
@@ -125,7 +125,7 @@ def has_more(of: int, slot: Records, window: int) -> bool:
     return bool(slot[of].go < slot[of].count and (window == 0 or slot[of].go < slot[of].acked + window))
 
 
-@counted_out
+@lean_kernel
 def grow_rate(of: int, line: int, slot: Records, pacing: F64, number: I64) -> None:
     """One period of increase: fast recovery, then additive, then hyper increase; Zhu et al., SIGCOMM 2015, 3.3."""
     times, sizes = slot[of].time_stage, slot[of].byte_stage
@@ -140,7 +140,7 @@ def grow_rate(of: int, line: int, slot: Records, pacing: F64, number: I64) -> No
         slot[of].rate = line
 
 
-@counted_out
+@lean_kernel
 def pass_time(of: int, now: int, line: int, slot: Records, pacing: F64, number: I64) -> None:
     """Let the timers of a paced slot run until now, one period after the other."""
     while slot[of].alpha_at <= now:
@@ -154,7 +154,7 @@ def pass_time(of: int, now: int, line: int, slot: Records, pacing: F64, number: 
         slot[of].is_paced = 0
 
 
-@counted_out
+@lean_kernel
 def count_bytes(of: int, wire: int, line: int, slot: Records, pacing: F64, number: I64) -> None:
     """Count the bytes that a paced slot has sent towards its next increase."""
     if number[INCREASE_BYTES] == 0:
@@ -166,7 +166,7 @@ def count_bytes(of: int, wire: int, line: int, slot: Records, pacing: F64, numbe
         grow_rate(of, line, slot, pacing, number)
 
 
-@counted_out
+@lean_kernel
 def slow_down(of: int, now: int, line: int, slot: Records, pacing: F64, number: I64) -> None:
     """A notice arrived: cut the rate by half the estimate of congestion."""
     if slot[of].decreased != NIL and now - slot[of].decreased < number[DECREASE_PS]:
@@ -189,7 +189,7 @@ def slow_down(of: int, now: int, line: int, slot: Records, pacing: F64, number: 
     slot[of].byte_stage = 0
 
 
-@counted_out
+@lean_kernel
 def arm_timeout(of: int, slot: Records, number: I64, timer: I64, clock: I64) -> None:
     """See to it that somebody looks whether a slot still makes progress; one look at a time."""
     if slot[of].timer_set == 0 and number[TIMEOUT] > 0:
@@ -197,7 +197,7 @@ def arm_timeout(of: int, slot: Records, number: I64, timer: I64, clock: I64) -> 
         push_timer(slot[of].progress + number[TIMEOUT], (EXPIRE << KIND) | of, 0, timer, clock)
 
 
-@counted_out
+@lean_kernel
 def clear_slot(of: int, slot: Records) -> None:
     """Make a slot as new; a look at its progress that is pending stays so."""
     slot[of].go = 0
@@ -235,7 +235,7 @@ def free_slot(of: int, slot: Records, number: I64) -> None:
     number[SLOTS_LEFT] += 1
 
 
-@counted_out
+@lean_kernel
 def make_ready(flow: int, by: int, waiting: I32, cause: I32, ready: I32, number: I64) -> None:
     """One thing less that a flow waits for; the last one lets it go."""
     waiting[flow] -= 1
@@ -245,7 +245,7 @@ def make_ready(flow: int, by: int, waiting: I32, cause: I32, ready: I32, number:
         number[READY_LAST] += 1
 
 
-@counted_out
+@lean_kernel
 def end_flow(
     flow: int, now: int, finish: I64, cause: I32, waiting: I32, after_ptr: I64, after_flow: I32, ready: I32,
     number: I64,
@@ -257,7 +257,7 @@ def end_flow(
         make_ready(after_flow[turn], flow, waiting, cause, ready, number)
 
 
-@counted_out
+@lean_kernel
 def let_next(flow: int, successor: I32, waiting: I32, cause: I32, ready: I32, number: I64) -> None:
     """The last packet of a flow goes out: the next of its queue may."""
     other = successor[flow]
@@ -265,7 +265,7 @@ def let_next(flow: int, successor: I32, waiting: I32, cause: I32, ready: I32, nu
         make_ready(other, flow, waiting, cause, ready, number)
 
 
-@counted_out
+@lean_kernel
 def expire(of: int, now: int, slot: Records, number: I64, timer: I64, clock: I64) -> bool:
     """Look whether a slot still makes progress; one that does not sends again what nobody confirmed: True."""
     slot[of].timer_set = 0

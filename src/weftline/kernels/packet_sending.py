@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.kernels._jit import counted_out, inlined
+from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import KIND, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U64
 from weftline.kernels.packet_lanes import (
@@ -45,7 +45,7 @@ SENT_TAG = 7 | LAST_ONE
 """What of a tag stays when a packet changes its lane."""
 
 
-@counted_out
+@lean_kernel
 def wake_port(
     at: int, time: int, port: Records, link: Records, clock: I64, bucket: I32, chain: I32, when: I64, work: I32,
     full: U64, timer: I64,

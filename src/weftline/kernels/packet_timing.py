@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.kernels._jit import counted_out
+from weftline.kernels._jit import lean_kernel
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import I32, I64, NIL, U64
 from weftline.kernels.packet_lanes import as_int
@@ -25,7 +25,7 @@ STALL_LIFETIMES = 8
 """A stalled lane discards everything for eight lifetimes; IBTA volume 1, 18.2.5.4."""
 
 
-@counted_out
+@lean_kernel
 def hold_lane(
     at: int, turn: int, is_on: int, now: int, port: Records, lane: Records, hold: Records, profile: Records,
     number: I64, timer: I64, clock: I64,
@@ -48,7 +48,7 @@ def hold_lane(
             push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
 
 
-@counted_out
+@lean_kernel
 def flush_lane(
     of: int, now: int, port: Records, link: Records, lane: Records, profile: Records, node: Records, packet: Records,
     owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
@@ -69,7 +69,7 @@ def flush_lane(
     return count
 
 
-@counted_out
+@lean_kernel
 def give_up_head(
     of: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records, node: Records,
     packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64,
@@ -106,7 +106,7 @@ def give_up_head(
         push_timer(now + life, (LIFE << KIND) | of, 0, timer, clock)
 
 
-@counted_out
+@lean_kernel
 def begin_watch(
     of: int, since: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records,
     node: Records, packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32,
@@ -133,7 +133,7 @@ def begin_watch(
         push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
 
 
-@counted_out
+@lean_kernel
 def restore_lane(of: int, since: int, port: Records, hold: Records, number: I64) -> None:
     """No pause came for long enough: the lane is as before."""
     at = of // number[LANES]
@@ -142,7 +142,7 @@ def restore_lane(of: int, since: int, port: Records, hold: Records, number: I64)
         hold[of].shut = OPEN
 
 
-@counted_out
+@lean_kernel
 def flush_port(
     at: int, now: int, port: Records, link: Records, lane: Records, hold: Records, profile: Records, node: Records,
     packet: Records, owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64,

@@ -13,7 +13,7 @@ from weftline.model.packet import Medium
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows, Via
-from weftline.simulate.paths import walk_flows
+from weftline.simulate.paths import walk_ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ def find_ways(flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, opti
     source, target, via = flows.source[first], flows.target[first], flows.via[first]
     outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
     a, b = source[outside], target[outside]
-    there_ptr, there = walk_flows(a, b, fabric, routes, options)
-    home_ptr, home = walk_flows(b, a, fabric, routes, options)
+    there_ptr, there = walk_ports(a, b, fabric, routes, options)
+    home_ptr, home = walk_ports(b, a, fabric, routes, options)
     forth = np.full(len(first), NIL, dtype=np.int32)
     back = forth.copy()
     goal = forth.copy()
