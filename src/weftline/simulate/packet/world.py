@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from weftline.kernels import calendar as cal
 from weftline.kernels import packet_state as st
 from weftline.kernels.chains import count_waits, invert_needs, link_queues
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16
-from weftline.kernels.packet_run import World
+from weftline.kernels.packet_run import MARGIN, World
 from weftline.model.fabric import Fabric
 from weftline.model.packet import Carriage, LaneProfile, Machine, Medium, PacketOptions, Spread
 from weftline.model.routes import Routes
@@ -26,6 +27,9 @@ BYTES_PER_US = 1000
 """Of one GB/s."""
 PS_PER_BYTE = 8_000_000
 """Picoseconds that a byte takes at 1 Mb/s."""
+LEAST_PACKETS = LEAST_TIMERS = 4096
+LEAST_SLOTS = 1024
+"""Pools at first; they double when they are short."""
 LEAST_SHIFT = 4
 MOST_SHIFT = 7
 BUCKET_PORTS = 4096
@@ -63,38 +67,9 @@ def wire(fabric: Fabric, routes: Routes) -> Wiring:
 def lay_world(flows: Flows, wiring: Wiring, machine: Machine, ways: Ways, options: PacketOptions) -> World:
     """Lay out ports, lanes, flows and empty pools; O(ports x lanes + flows)."""
     medium, carriage = machine.medium, machine.carriage
-    ports, count = wiring.ports, flows.count
-    queues = int(flows.queue.max(initial=NIL)) + 1
-    successor = link_queues(flows.queue, queues)
-    after_ptr, after_flow = invert_needs(flows.need_ptr, flows.need_flow)
-    waiting = count_waits(flows.need_ptr, successor)
-    ready = np.empty(2 * count + 16, dtype=np.int32)
-    first = np.flatnonzero(waiting == 0)
-    ready[: len(first)] = first
     number = _number(medium, carriage, options)
-    number[st.READY_LAST] = len(first)
-    number[st.FLOWS_LEFT] = count
-    packets, slots, timers = 4096, min(count + 1, 1024), 4096
-    packet = st.make_records(packets, st.PACKET)
-    packet.next = np.arange(1, packets + 1)
-    packet.next[-1] = NIL
-    number[st.PACKET_FREE], number[st.PACKETS_LEFT] = 0, packets
-    slot = st.make_records(slots, st.SLOT)
-    slot.flow = NIL
-    slot.after = np.arange(1, slots + 1)
-    slot.after[-1] = NIL
-    number[st.SLOT_FREE], number[st.SLOTS_LEFT] = 0, slots
     owes = any(one.control == st.CREDITING for one in medium.profiles)
-    owed = np.zeros((4096 if owes else 128, 3), dtype=np.int64)
-    owed[:-1, 2] = np.arange(1, len(owed))
-    owed[-1, 2] = NIL
-    number[st.OWED_FREE], number[st.OWED_LEFT] = 0, len(owed)
-    shift = max(LEAST_SHIFT, MOST_SHIFT - max(0, (ports // BUCKET_PORTS).bit_length() - 1))
-    clock = np.zeros(cal.CLOCK, dtype=np.int64)
-    clock[cal.PORTS], clock[cal.SHIFT] = ports, shift
-    buckets = 1 << (HORIZON_BITS - shift)
-    table = st.make_records(count, st.FLOW)
-    table.source, table.target, table.pair, table.via = flows.source, flows.target, ways.flow_pair, flows.via
+    packet, slot, owed = _pools(number, min(flows.count + 1, LEAST_SLOTS), owes=owes)
     port, link = _ports(wiring, medium)
     width = (carriage.window_packets + 7) // 8 if carriage.recovery == "selective" else 1
     return World(
@@ -102,49 +77,94 @@ def lay_world(flows: Flows, wiring: Wiring, machine: Machine, ways: Ways, option
         port=port,
         link=link,
         lane=_lanes(wiring, medium),
-        hold=st.make_records(ports * medium.lanes, st.HOLD),
+        hold=st.make_records(wiring.ports * medium.lanes, st.HOLD),
         profile=_profiles(medium, carriage),
         node=_nodes(medium),
         packet=packet,
         owed=owed,
         slot=slot,
         pacing=_pacing(carriage),
-        seen=np.zeros((slots, width), dtype=np.uint8),
-        burst=np.zeros((slots if options.spread == "flowlet" else 1, 2 * st.BURST_HOPS), dtype=np.int64),
-        flow=table,
-        flow_bytes=np.ceil(flows.size_bytes).astype(np.int64),
-        earliest=_picoseconds(flows.start_us),
-        delay=_picoseconds(flows.delay_us),
-        inside=np.zeros(2 * ports if (flows.via == Via.HOST).any() else 0, dtype=np.int64),
-        start=np.full(count, NIL, dtype=np.int64),
-        finish=np.full(count, NIL, dtype=np.int64),
-        flow_slot=np.full(count, NIL, dtype=np.int32),
-        cause=np.full(count, NIL, dtype=np.int32),
-        longest=np.zeros(count, dtype=np.int64),
-        longest_at=np.full(count, NIL, dtype=np.int32),
-        waiting=waiting,
-        successor=successor,
-        after_ptr=after_ptr,
-        after_flow=after_flow,
-        ready=ready,
-        kick=np.zeros(ports + 1, dtype=np.int32),
-        forth=ways.forth,
-        back=ways.back,
-        goal=ways.goal,
-        path_port=ways.port,
-        path_lane=ways.lane,
+        seen=np.zeros((len(slot), width), dtype=np.uint8),
+        burst=np.zeros((len(slot) if options.spread == "flowlet" else 1, 2 * st.BURST_HOPS), dtype=np.int64),
+        inside=np.zeros(2 * wiring.ports if (flows.via == Via.HOST).any() else 0, dtype=np.int64),
+        kick=np.zeros(wiring.ports + 1, dtype=np.int32),
         group=wiring.group,
         group_ptr=wiring.group_ptr,
         share_ptr=wiring.share_ptr,
         share_port=wiring.share_port,
-        clock=clock,
-        bucket=np.full(buckets, NIL, dtype=np.int32),
-        chain=np.zeros(2 * ports, dtype=np.int32),
-        when=np.zeros(2 * ports, dtype=np.int64),
-        work=np.zeros(4 * ports + 64, dtype=np.int32),
-        full=np.zeros(buckets >> 6, dtype=np.uint64),
-        timer=np.zeros((timers, 3), dtype=np.int64),
+        **_load(flows, ways, number),
+        **_calendar(wiring.ports),
     )
+
+
+def _load(flows: Flows, ways: Ways, number: I64) -> dict[str, Any]:
+    """Columns of the flows; those that wait for nothing are ready."""
+    count = flows.count
+    successor = link_queues(flows.queue, int(flows.queue.max(initial=NIL)) + 1)
+    after_ptr, after_flow = invert_needs(flows.need_ptr, flows.need_flow)
+    waiting = count_waits(flows.need_ptr, successor)
+    # A flow is ready twice where it has to wait for its time.
+    ready = np.empty(2 * count + 1, dtype=np.int32)
+    first = np.flatnonzero(waiting == 0)
+    ready[: len(first)] = first
+    number[st.READY_LAST], number[st.FLOWS_LEFT] = len(first), count
+    flow = st.make_records(count, st.FLOW)
+    flow.source, flow.target, flow.pair, flow.via = flows.source, flows.target, ways.flow_pair, flows.via
+    return {
+        "flow": flow,
+        "flow_bytes": np.ceil(flows.size_bytes).astype(np.int64),
+        "earliest": _picoseconds(flows.start_us),
+        "delay": _picoseconds(flows.delay_us),
+        "start": np.full(count, NIL, dtype=np.int64),
+        "finish": np.full(count, NIL, dtype=np.int64),
+        "flow_slot": np.full(count, NIL, dtype=np.int32),
+        "cause": np.full(count, NIL, dtype=np.int32),
+        "longest": np.zeros(count, dtype=np.int64),
+        "longest_at": np.full(count, NIL, dtype=np.int32),
+        "waiting": waiting,
+        "successor": successor,
+        "after_ptr": after_ptr,
+        "after_flow": after_flow,
+        "ready": ready,
+        "forth": ways.forth,
+        "back": ways.back,
+        "goal": ways.goal,
+        "path_port": ways.port,
+        "path_lane": ways.lane,
+    }
+
+
+def _calendar(ports: int) -> dict[str, Any]:
+    """Make an empty calendar; where there are many ports its buckets are narrower."""
+    shift = max(LEAST_SHIFT, MOST_SHIFT - max(0, (ports // BUCKET_PORTS).bit_length() - 1))
+    clock = np.zeros(cal.CLOCK, dtype=np.int64)
+    clock[cal.PORTS], clock[cal.SHIFT] = ports, shift
+    buckets = 1 << (HORIZON_BITS - shift)
+    return {
+        "clock": clock,
+        "bucket": np.full(buckets, NIL, dtype=np.int32),
+        "chain": np.zeros(2 * ports, dtype=np.int32),
+        "when": np.zeros(2 * ports, dtype=np.int64),
+        "work": np.zeros(4 * ports + 64, dtype=np.int32),
+        "full": np.zeros(buckets >> 6, dtype=np.uint64),
+        "timer": np.zeros((LEAST_TIMERS, 3), dtype=np.int64),
+    }
+
+
+def _pools(number: I64, slots: int, *, owes: bool) -> tuple[st.Records, st.Records, I64]:
+    """Make packets, slots and credits on their way, all of them free."""
+    packet = st.make_records(LEAST_PACKETS, st.PACKET)
+    packet.next = np.arange(1, LEAST_PACKETS + 1)
+    packet.next[-1] = NIL
+    slot = st.make_records(slots, st.SLOT)
+    slot.flow = NIL
+    slot.after = np.arange(1, slots + 1)
+    slot.after[-1] = NIL
+    owed = np.zeros((LEAST_PACKETS if owes else 2 * MARGIN, 3), dtype=np.int64)
+    owed[:, 2] = np.arange(1, len(owed) + 1)
+    owed[-1, 2] = NIL
+    number[st.PACKETS_LEFT], number[st.SLOTS_LEFT], number[st.OWED_LEFT] = len(packet), slots, len(owed)
+    return packet, slot, owed
 
 
 def _picoseconds(times_us: F64) -> I64:
