@@ -250,6 +250,19 @@ class Series:
         freeze(self.at_ps, self.sent_bytes, self.queued_bytes, self.held_lanes)
 
 
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One message of the chain that took the whole time."""
+
+    flow: int
+    start_ps: int
+    finish_ps: int
+    """NIL where it did not arrive."""
+    held_at: int
+    """The port before which its last packet waited longest; NIL where it never waited."""
+    held_ps: int
+
+
 Ending = Literal["done", "deadlock", "stuck", "until"]
 
 

@@ -17,6 +17,7 @@ from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows
 from weftline.simulate.packet.drive import drive
+from weftline.simulate.packet.judge import find_bound, hold_against
 from weftline.simulate.packet.standstill import find_cycle
 from weftline.simulate.packet.ways import find_ways
 from weftline.simulate.packet.world import lay_world, wire
@@ -41,14 +42,17 @@ def simulate_packets(
     Raises:
         SpecError: ``spec.unreachable-pair``.
         InternalError: ``internal.packets-lost`` where bytes are neither here nor there, ``internal.beats-line`` where a
-            link carried more than its rate.
+            link carried more than its rate, ``internal.beats-bound`` where all came too early.
     """
     walk = SimOptions(0.0, options.inside_host_gbytes_per_s, options.seed, options.max_hops)
     ways = find_ways(flows, fabric, routes, machine.medium, walk)
+    bound = find_bound(flows, fabric, machine)
     world = lay_world(flows, wire(fabric, routes), machine, ways, options)
     world, status, series = run_world(world, options, progress)
     check_world(world)
-    return sum_up(world, status, series, machine)
+    result = sum_up(world, status, series, machine)
+    hold_against(result, bound)
+    return result
 
 
 def run_world(world: World, options: PacketOptions, progress: Progress | None = None) -> tuple[World, int, Series]:

@@ -17,6 +17,7 @@ from weftline.model.packet import PacketOptions, PacketResult
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.route import compute_routes
+from weftline.simulate.packet.judge import find_bound, find_critical, hold_against, rank_holders
 from weftline.simulate.packet.run import check_world, run_world, simulate_packets
 from weftline.simulate.packet.ways import find_ways
 from weftline.simulate.packet.world import lay_world, wire
@@ -157,3 +158,27 @@ def test_all_selective_receivers_keep_what_comes_early(star: tuple[Fabric, Route
     result = send(star, [(i, 15) for i in range(15)], 2**20, machine=machine)
     assert result.ending == "done"
     assert 0 < result.again <= 3 * result.dropped
+
+
+def test_a_result_that_is_too_good_is_our_bug(star: tuple[Fabric, Routes]) -> None:
+    flows, machine = make_flows([(i, 15) for i in range(15)], 2**20), make_machine(star[0])
+    bound = find_bound(flows, star[0], machine)
+    result = simulate_packets(flows, *star, machine, OPTIONS)
+    assert (bound.at_ps, bound.name) == (15 * 256 * FULL * BYTE_PS, "bytes sent to host-0016/nic1")
+    hold_against(result, bound)
+    with pytest.raises(InternalError) as caught:
+        hold_against(replace(result, end_ps=bound.at_ps - 2), bound)
+    assert caught.value.code == "internal.beats-bound"
+
+
+def test_the_critical_path_names_the_link_that_held_it(star: tuple[Fabric, Routes]) -> None:
+    # 0 sends to 1, which sends on to 15, where seven others send too; then 15 tells 3.
+    ends = [(0, 1), (1, 15), *((i, 15) for i in range(4, 11)), (15, 3)]
+    needs = [[], [0], *([] for _ in range(4, 11)), [1]]
+    result = send(star, ends, 2**20, needs=needs)
+    legs = find_critical(result)
+    assert [leg.flow for leg in legs] == [0, 1, len(ends) - 1]
+    assert legs[-1].finish_ps == result.end_ps
+    held = rank_holders(legs)
+    assert star[0].port_name(held[0][0]) == "leaf-001/16"
+    assert held[0][1] > 1_000_000
