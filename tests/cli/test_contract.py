@@ -57,6 +57,21 @@ def test_documents(verb: str, technology: str, places: Path) -> None:
 
 
 @pytest.mark.parametrize("technology", TECHNOLOGIES)
+def test_parameters(technology: str, places: Path, tmp_path: Path) -> None:
+    place = places / f"{technology}.yaml"
+    ran = run("simulate", place, "--parameters", "--json")
+    assert ran.status == 0
+    own = hold(ran.document, "parameters")
+    assert own["of"] == run("route", place, "--json").document["digest"]
+    assert run("render", place, "--out", tmp_path, "--quiet").status == 0
+    read = run("simulate", place, "--parameters", "--files", tmp_path / "artifacts", "--json").document
+    figures = ("group", "name", "value", "unit", "holds", "origin")
+    assert [[row[key] for key in figures] for row in read["parameters"]] == [
+        [row[key] for key in figures] for row in own["parameters"]
+    ]
+
+
+@pytest.mark.parametrize("technology", TECHNOLOGIES)
 def test_build_counts(technology: str, places: Path) -> None:
     fabric = run("build", places / f"{technology}.yaml", "--json").document
     assert (fabric["hosts"], fabric["gpus"], fabric["endpoints"], fabric["extra_endpoints"]) == (4, 32, 32, 0)

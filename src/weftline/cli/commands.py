@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from weftline.cli.options import Json, NoColor, Out, Place, Quiet, Seed
+from weftline.errors import UsageError
 
 Certificates = Annotated[
     Path | None,
@@ -182,11 +183,27 @@ def simulate(
         float | None,
         typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
     ] = None,
+    parameters: Annotated[
+        bool,
+        typer.Option(
+            "--parameters", metavar="", help="Print what packets would meet (buffers, thresholds, timers), and stop."
+        ),
+    ] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="FOLDER", help="Device files to read in place of those that are rendered."),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,
 ) -> int:
     """Simulate the declared job's all-reduce, or the collective that the options describe."""
+    if parameters:
+        from weftline.cli.parameters import show_parameters
+
+        return show_parameters(place, files, as_json=as_json, quiet=quiet, no_color=no_color)
+    if files is not None:
+        raise UsageError("usage.choice", "--files goes with --parameters", "add --parameters, or leave --files out")
     from weftline.app.simulate import LoadChoice, simulate_place
     from weftline.cli import show
     from weftline.cli.output import show_progress

@@ -60,8 +60,8 @@ class Profiles:
 
     def list_entries(self, column: I32, group: str, used: I64) -> Iterator[Entry]:
         """List the figures of one lane, given the profile of each port and the ports that are in use."""
-        for number in np.unique(column[used]).tolist():
-            index = int(number)
+        met = sorted((int(one) for one in np.unique(column[used])), key=lambda one: -len(self.notes[one]))
+        for index in met:  # the one with most figures first, since that gives names their order
             ports = used[column[used] == index]
             yield from (Entry(group, note, "port", ports) for note in self.notes[index])
 
@@ -69,7 +69,7 @@ class Profiles:
 def cite(part: SwitchPart | NicPart, name: str, key: str) -> str:
     """Say which source stands behind a figure of a part."""
     found = next((one for one in part.sources if key in one.figures), None)
-    return f"part {name}" if found is None else f"part {name}: {found.text} ({found.date})"
+    return name if found is None else f"{name}, {found.text} ({found.date})"
 
 
 def list_parameters(entries: Iterable[Entry], fabric: Fabric) -> tuple[Parameter, ...]:

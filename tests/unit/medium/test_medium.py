@@ -147,10 +147,10 @@ def test_profiles_that_differ_in_their_file_alone_are_one(made: list[tuple[int, 
 
 def test_a_part_is_cited_with_its_date() -> None:
     part = make_design().leaf.part
-    assert cite(part, "mine", "latency_ns") == "part mine"
+    assert cite(part, "mine", "latency_ns") == "mine"
     known = Source(figures=("latency_ns",), text="a datasheet", date=dt.date(2026, 1, 2))
     assert cite(part.model_copy(update={"sources": (known,)}), "mine", "latency_ns") == (
-        "part mine: a datasheet (2026-01-02)"
+        "mine, a datasheet (2026-01-02)"
     )
 
 

@@ -102,7 +102,7 @@ def _carry(source: PacketSource, choice: CarriageChoice) -> tuple[Carriage, tupl
         raise UsageError("usage.choice", message, f"choose {NO_PACING}")
     declared = source.design.spec.lossless.mtu
     mtu = (
-        Figure(MTU, "default", "the largest of the standard (IBTA vol 1, 9.8)")
+        Figure(MTU, "default", "the largest there is (Linux, rdma/ib_verbs.h, enum ib_mtu)")
         if declared == "auto"
         else Figure(int(declared), "declaration", "lossless.mtu", source.design.places.get("lossless.mtu"))
     )

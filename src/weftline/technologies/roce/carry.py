@@ -24,7 +24,7 @@ KIND = Kind(
     notice=98,
     pause=84,
     mtus=(256, 512, 1024, 2048, 4096),
-    source="IEEE 802.3, 4.2.7 and 31; IBTA vol 1, annex A17, and 9.3",
+    source="IEEE 802.3, 3.1.1, 4.4.2 and 31D; IBTA vol 1, annex A17",
     overhead_source="preamble 8, gap 12, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 (IBTA vol 1, annex A17)",
 )
 HEADERS = 96
