@@ -167,12 +167,12 @@ def test_credits_bound_what_is_on_a_long_cable(window: int) -> None:
     profile = replace(CREDIT, buffer_bytes=buffer, window_bytes=window)
     sketch = Sketch(profiles=(profile,))
     switch, source, target = sketch.add_switch(), sketch.add_host(), sketch.add_host()
-    sketch.link(source, switch, RATE, propagation)
+    sketch.link(source, switch, RATE, propagation, response_ps=70_000)
     sketch.link(switch, target, RATE, 0)
     sketch.add_flow(Flow(source, target, 600_000))
     at_once = min(buffer, window or buffer) // 64 // blocks
-    round_trip = SER + propagation + SER + propagation
-    """On the wire, along it, out of the buffer, and the credit back."""
+    round_trip = SER + propagation + SER + propagation + 70_000
+    """On the wire, along it, out of the buffer, and the credit back and understood."""
     finish = simulate(sketch.make_world()).finish_ps[0]
     assert finish == (600 // at_once - 1) * round_trip + propagation + SER + at_once * SER
 
