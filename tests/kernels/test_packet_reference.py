@@ -158,6 +158,19 @@ def test_held_time_is_the_time_between_pause_and_resume() -> None:
     assert drops(outcome) == 0
 
 
+def test_who_does_not_obey_is_never_held_and_loses() -> None:
+    """The frames are sent and heard, and change nothing."""
+    sketch = star(replace(PAUSE, static_bytes=3 * STORED, headroom_bytes=4 * STORED, obeys=False), 2)
+    sketch.carriage = TIMED
+    for source in (1, 2):
+        sketch.add_flow(Flow(source, 3, 100_000))
+    outcome = simulate(sketch.make_world())
+    assert sum(port.pauses for port in outcome.ports) > 0
+    assert [port.held_ps for port in outcome.ports] == [0] * len(outcome.ports)
+    assert drops(outcome) > 0
+    assert outcome.loss is not None
+
+
 @pytest.mark.parametrize("window", [0, 2_240, 4_480, 8_960])
 def test_credits_bound_what_is_on_a_long_cable(window: int) -> None:
     """In a round trip of the link only as many packets pass as were promised room for."""

@@ -168,6 +168,7 @@ PROFILE = np.dtype(
         ("restore", "i8"),
         ("watch_drops", "i8"),
         ("is_lossless", "i8"),
+        ("obeys", "i8"),
     ],
     align=True,
 )

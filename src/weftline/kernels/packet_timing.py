@@ -30,12 +30,12 @@ def hold_lane(
     at: int, turn: int, is_on: int, now: int, port: Records, lane: Records, hold: Records, profile: Records,
     number: I64, timer: I64, clock: I64,
 ) -> None:  # fmt: skip
-    """A pause frame takes effect: the lane is held, or may go on."""
+    """A pause frame takes effect: the lane is held, or may go on; a lane that does not obey goes on all the time."""
     of = at * number[LANES] + turn
     bit = as_int(1) << turn
     is_held = as_int(port[at].held) & bit != 0
     rule = lane[of].profile
-    if is_on == 1 and not is_held:
+    if is_on == 1 and not is_held and profile[rule].obeys == 1:
         hold[of].since = now
         if hold[of].shut != STORM or profile[rule].watch_drops == 1:
             port[at].held |= bit

@@ -162,6 +162,8 @@ class Fabric:
 
     def control(self, subject: int) -> None:
         port, lane, is_off = self.port[subject // 16], subject // 2 % 8, bool(subject % 2)
+        if not port.profiles[lane].obeys:
+            return
         port.is_held[lane] = is_off
         if is_off:
             port.held_since[lane] = self.loop.now

@@ -292,6 +292,7 @@ def _profile(one: LaneProfile, carriage: Carriage) -> dict[str, int]:
         "restore": watchdog.restore_ps if watchdog else 0,
         "watch_drops": int(watchdog is not None and watchdog.action == "drop"),
         "is_lossless": int(one.is_lossless),
+        "obeys": int(one.obeys),
     }
 
 

@@ -71,6 +71,14 @@ def test_an_incast_ends_at_line_rate_and_loses_nothing(star: tuple[Fabric, Route
     assert (result.lanes.starved_ps.sum() > 0) == (profile is CREDITED)
 
 
+def test_pauses_that_nobody_obeys_are_sent_in_vain(star: tuple[Fabric, Routes]) -> None:
+    deaf = replace(PAUSED, headroom_bytes=20_000, obeys=False)
+    result = send(star, [(i, 15) for i in range(15)], 2**20, machine=make_machine(star[0], deaf))
+    assert result.lanes.pauses.sum() > 0
+    assert result.lanes.held_ps.sum() == 0
+    assert result.loss is not None
+
+
 def test_a_lossy_incast_drops_and_still_arrives(star: tuple[Fabric, Routes]) -> None:
     result = send(star, [(i, 15) for i in range(15)], 2**20, machine=make_machine(star[0], LOSSY))
     assert result.ending == "done"
