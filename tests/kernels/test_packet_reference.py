@@ -431,7 +431,8 @@ def test_spraying_and_adapting_use_every_link() -> None:
     assert [port.packets for port in fixed.ports[:8:2]] == [400, 0, 0, 0]
     sprayed = cross("spray")
     assert [port.packets for port in sprayed.ports[:8:2]] == [100] * 4
-    assert max(sprayed.finish_ps) == 3 * SER + 99 * SER
+    # Each takes its own turns, so that a packet may find those of others before it.
+    assert 102 * SER <= max(sprayed.finish_ps) < 1.1 * 102 * SER
     adaptive = cross("adaptive")
     assert sum(port.packets for port in adaptive.ports[:8:2]) == 400
     assert max(adaptive.finish_ps) < 1.1 * 102 * SER
@@ -453,7 +454,7 @@ def test_what_overtakes_is_lost_to_a_receiver_in_order() -> None:
         assert NIL not in outcome.finish_ps
         packets[recovery] = outcome.ports[up].packets
     assert packets["selective"] == 100
-    assert packets["go-back-n"] > 300
+    assert packets["go-back-n"] > 200
 
 
 def test_flows_wait_for_data_at_their_receiver_and_for_their_queue() -> None:

@@ -105,9 +105,25 @@ def least_queued(first: int, members: int, offset: int, share_port: I32, port: R
 
 
 @lean_kernel
+def spray_offset(row: int, hop: int, one: int, seq: int, members: int, seed: int) -> int:
+    """Take turns packet by packet, each flow for itself, at the first switch of its way or a later one.
+
+    A flow visits each of m members once in m packets, from a place that is drawn anew each time, and each of m * m
+    pairs of members of two switches in a row once in m * m packets. Were all flows of a switch to share one turn, two
+    that take turns on it would each stay on every other member; were nothing drawn anew, all that one member brings
+    to the next switch could go one way.
+    """
+    rest = as_int(seq)
+    for _ in range(hop - 1):
+        rest //= members
+    word = mix(mix(mix(int(seed + one)) + int(row)) + int(rest // members))
+    return int((rest % members + word) % members)
+
+
+@lean_kernel
 def choose_member(  # noqa: PLR0911
-    row: int, where: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
-    group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, node: Records, number: I64,
+    row: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
+    group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, number: I64,
 ) -> int:  # fmt: skip
     """Choose the port of a packet among those that a table allows; NIL where there is none."""
     entry = as_int(group[row, slot[of_slot].goal])
@@ -121,9 +137,7 @@ def choose_member(  # noqa: PLR0911
     if members == 1:
         return as_int(share_port[first])
     if number[SPREAD] == SPRAY:
-        turn = node[where].choices
-        node[where].choices += 1
-        offset = (turn + mix(int(row + number[SEED]))) % members
+        offset = spray_offset(row, hop, one, seq, members, number[SEED])
         for step in range(members):
             spot = offset + step
             if spot >= members:
@@ -206,8 +220,8 @@ def enter_switch(
             step = hop - slot[of_slot].forth
             to = as_int(
                 choose_member(
-                    port[at].peer_row, port[entry].node, step, of_slot, one, packet[item].seq, now, slot, group,
-                    group_ptr, share_ptr, share_port, burst, port, node, number,
+                    port[at].peer_row, step, of_slot, one, packet[item].seq, now, slot, group, group_ptr, share_ptr,
+                    share_port, burst, port, number,
                 )
             )  # fmt: skip
     else:

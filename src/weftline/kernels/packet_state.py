@@ -172,7 +172,7 @@ PROFILE = np.dtype(
     ],
     align=True,
 )
-NODE = np.dtype([("pool", "i8"), ("used", "i8"), ("choices", "i8")], align=True)
+NODE = np.dtype([("pool", "i8"), ("used", "i8")], align=True)
 FLOW = np.dtype([("source", "i4"), ("target", "i4"), ("pair", "i4"), ("via", "i4")], align=True)
 
 

@@ -268,8 +268,10 @@ class Fabric:
         """Take members in turn; or the one with the shortest queue, from a place on that differs by packet."""
         seed = self.world.seed
         if tables.spread == "spray":
-            at = (self.turn[row] + mix(row + seed)) % len(members)
+            count = len(members)
             self.turn[row] += 1
+            block, turn = divmod(packet.number // int(count ** (packet.crossed - 1)), count)
+            at = (turn + mix(mix(mix(seed + packet.flow) + row) + block)) % count
             return members[at]
         at = mix(mix(seed + packet.flow) + packet.number) % len(members)
         return min(members[at:] + members[:at], key=lambda member: sum(self.port[member].bytes))
