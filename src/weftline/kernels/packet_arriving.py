@@ -122,11 +122,11 @@ def spray_offset(row: int, hop: int, one: int, seq: int, members: int, seed: int
 
 @lean_kernel
 def choose_member(  # noqa: PLR0911
-    row: int, hop: int, of_slot: int, one: int, seq: int, now: int, slot: Records, group: U8 | U16,
-    group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64, port: Records, number: I64,
+    row: int, aim: int, hop: int, of_slot: int, one: int, seq: int, now: int, group: U8 | U16, group_ptr: I32,
+    share_ptr: I32, share_port: I32, burst: I64, port: Records, number: I64,
 ) -> int:  # fmt: skip
     """Choose the port of a packet among those that a table allows; NIL where there is none."""
-    entry = as_int(group[row, slot[of_slot].goal])
+    entry = as_int(group[row, aim])
     at = group_ptr[row] + entry
     if at >= group_ptr[row + 1]:
         return NIL
@@ -146,7 +146,7 @@ def choose_member(  # noqa: PLR0911
                 return as_int(share_port[first + spot])
         return NIL
     offset = as_int(mix(mix(int(number[SEED] + one)) + int(seq)) % members)
-    if number[SPREAD] == ADAPTIVE:
+    if number[SPREAD] == ADAPTIVE or of_slot == NIL:
         return as_int(least_queued(first, members, offset, share_port, port))
     spot = 2 * min(hop, BURST_HOPS - 1)
     known = burst[of_slot, spot + 1]
@@ -177,16 +177,13 @@ def mark_packet(item: int, of: int, hop: int, lane: Records, profile: Records, p
 
 @lean_kernel
 def lose_packet(
-    item: int, at: int, entry: int, came: int, now: int, lane: Records, profile: Records, packet: Records, number: I64
+    item: int, entry: int, came: int, now: int, lane: Records, profile: Records, packet: Records, number: I64
 ) -> None:
     """Drop a packet that a switch does not take; where its lane must lose nothing, the first one is remembered."""
     into = entry * number[LANES] + came
     rule = lane[into].profile
     number[LOST] += 1
     lane[into].drops += 1
-    if profile[rule].control == CREDITING:
-        # Its room was promised and was never used.
-        lane[at * number[LANES] + came].credit += blocks_of(as_int(packet[item].wire))
     if profile[rule].is_lossless == 1:
         number[UNLUCKY] += 1
         if number[FIRST_LOST] == NIL:
@@ -199,11 +196,11 @@ def lose_packet(
 @inlined
 def enter_switch(
     item: int, at: int, came: int, now: int, port: Records, link: Records, lane: Records, hold: Records,
-    profile: Records, node: Records, packet: Records, slot: Records, flow: Records, flow_slot: I32, forth: I32,
+    profile: Records, node: Records, packet: Records, flow: Records, flow_slot: I32, forth: I32, goal: I32,
     path_port: I32, path_lane: I32, group: U8 | U16, group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64,
     kick: I32, number: I64, clock: I64, timer: I64,
-) -> None:  # fmt: skip
-    """Take a packet into a switch and queue it at its output, or lose it."""
+) -> bool:  # fmt: skip
+    """Take a packet into a switch and queue it at its output: True; or lose it."""
     entry = as_int(port[at].peer)
     what = packet[item].tag & 3
     wire = as_int(packet[item].wire)
@@ -215,23 +212,21 @@ def enter_switch(
     turn = came
     if what == DATA and number[SPREAD] != HASH:
         of_slot = flow_slot[one]
-        to = as_int(NIL)
-        if of_slot != NIL:
-            step = hop - slot[of_slot].forth
-            to = as_int(
-                choose_member(
-                    port[at].peer_row, step, of_slot, one, packet[item].seq, now, slot, group, group_ptr, share_ptr,
-                    share_port, burst, port, number,
-                )
-            )  # fmt: skip
+        pair = flow[one].pair
+        to = as_int(
+            choose_member(
+                port[at].peer_row, as_int(goal[pair]), hop - as_int(forth[pair]), of_slot, one, packet[item].seq, now,
+                group, group_ptr, share_ptr, share_port, burst, port, number,
+            )
+        )  # fmt: skip
     else:
         to = as_int(path_port[hop])
         turn = as_int(path_lane[hop])
         if what == NOTICE and number[NOTICE_LANE] != NIL:
             turn = number[NOTICE_LANE]
     if to == NIL or port[to].fault & DEAD:
-        lose_packet(item, at, entry, came, now, lane, profile, packet, number)
-        return
+        lose_packet(item, entry, came, now, lane, profile, packet, number)
+        return False
     into = entry * number[LANES] + came
     of = to * number[LANES] + turn
     kept, rule = lane[into].profile, lane[of].profile
@@ -243,14 +238,15 @@ def enter_switch(
         held = size if rule == kept else stored_size(wire, kept, profile, number)
         is_taken = admit(into, entry, came, held, now, port, link, lane, profile, node, number, timer, clock)
     if not is_taken:
-        lose_packet(item, at, entry, came, now, lane, profile, packet, number)
-        return
+        lose_packet(item, entry, came, now, lane, profile, packet, number)
+        return False
     if what == DATA:
         mark_packet(item, of, hop - as_int(forth[flow[one].pair]), lane, profile, packet, number)
     packet[item].holder = into
     packet[item].due = now
     queue_packet(item, of, to, turn, size, port, lane, packet)
     add_kick(to, port, kick, number)
+    return True
 
 
 @lean_kernel
@@ -377,7 +373,7 @@ def return_credit(
     at: int, came: int, wire: int, now: int, port: Records, link: Records, lane: Records, profile: Records, owed: I64,
     number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
 ) -> None:  # fmt: skip
-    """A host keeps nothing: its credit goes back at once."""
+    """A packet is taken by a host, or lost: its credit goes back at once."""
     of = at * number[LANES] + came
     if profile[lane[of].profile].control == CREDITING:
         comes = now + link[port[at].peer].propagation + link[at].response

@@ -8,14 +8,13 @@ from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import FIRST, KIND, LAST, NOW, PENDING, TIMERS, next_event, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, U64
 from weftline.kernels.packet_arriving import add_kick, enter_switch, return_credit, take_answer, take_data
-from weftline.kernels.packet_lanes import as_int, blocks_of
+from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_sender import drop_packet, end_flow, expire, join_ring, let_next, slow_down, take_slot
 from weftline.kernels.packet_sending import start_port
 from weftline.kernels.packet_state import (
     ARRIVE,
     BEGIN,
     CONTROL_AT,
-    CREDITING,
     DATA,
     DEAD,
     EVENTS,
@@ -250,22 +249,28 @@ def run(world: World, until: int, limit: int) -> int:
             if after != NIL:
                 put_event(packet[after].due, at, clock, bucket, chain, when, work, full, timer)
             came = as_int(packet[item].tag) >> LANE_SHIFT & 7
+            wire = as_int(packet[item].wire)
             if port[at].fault != 0:
                 is_lost = port[at].fault & DEAD != 0 or is_corrupted(item, at, now, link, packet, number)
                 if is_lost:
                     link[at].corrupted += 1
-                    of = at * lanes + came
-                    if profile[lane[of].profile].control == CREDITING:
-                        lane[of].credit += blocks_of(as_int(packet[item].wire))
+                    return_credit(
+                        at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when,
+                        work, full, timer,
+                    )  # fmt: skip
                     drop_packet(item, packet, number)
                     continue
             if port[at].peer_row != NIL:
-                enter_switch(
-                    item, at, came, now, port, link, lane, hold, profile, node, packet, slot, flow, flow_slot, forth,
+                is_in = enter_switch(
+                    item, at, came, now, port, link, lane, hold, profile, node, packet, flow, flow_slot, forth, goal,
                     path_port, path_lane, group, group_ptr, share_ptr, share_port, burst, kick, number, clock, timer,
                 )  # fmt: skip
+                if not is_in:
+                    return_credit(
+                        at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when,
+                        work, full, timer,
+                    )  # fmt: skip
                 continue
-            wire = as_int(packet[item].wire)
             return_credit(
                 at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when, work, full,
                 timer,

@@ -128,9 +128,10 @@ def has_more(of: int, slot: Records, window: int) -> bool:
 @lean_kernel
 def grow_rate(of: int, line: int, slot: Records, pacing: F64, number: I64) -> None:
     """One period of increase: fast recovery, then additive, then hyper increase; Zhu et al., SIGCOMM 2015, 3.3."""
-    times, sizes = slot[of].time_stage, slot[of].byte_stage
+    times = slot[of].time_stage
+    sizes = slot[of].byte_stage if number[INCREASE_BYTES] > 0 else times
     stages = number[STAGES]
-    if max(times, sizes) > stages:
+    if max(times, sizes) >= stages:
         goal = slot[of].rate_goal + (
             pacing[ADDITIVE] if min(times, sizes) <= stages else (min(times, sizes) - stages) * pacing[HYPER]
         )
@@ -160,7 +161,7 @@ def count_bytes(of: int, wire: int, line: int, slot: Records, pacing: F64, numbe
     if number[INCREASE_BYTES] == 0:
         return
     slot[of].grow_bytes += wire
-    if slot[of].grow_bytes >= number[INCREASE_BYTES]:
+    while slot[of].grow_bytes >= number[INCREASE_BYTES]:
         slot[of].grow_bytes -= number[INCREASE_BYTES]
         slot[of].byte_stage += 1
         grow_rate(of, line, slot, pacing, number)

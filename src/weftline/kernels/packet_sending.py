@@ -61,6 +61,20 @@ def wake_port(
 
 
 @inlined
+def look_when_free(
+    at: int, port: Records, link: Records, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64,
+    timer: I64,
+) -> None:  # fmt: skip
+    """See to it that a port looks again when it is free; the look that is pending may be a later one."""
+    departure = len(port) + at
+    if port[at].free_set == 0:
+        port[at].free_set = 1
+        put_event(port[at].busy, departure, clock, bucket, chain, when, work, full, timer)
+    elif when[departure] > port[at].busy:
+        wake_port(at, port[at].busy, port, link, clock, bucket, chain, when, work, full, timer)
+
+
+@inlined
 def has_credit(
     of: int,
     at: int,
@@ -237,9 +251,9 @@ def make_data(
 
 @inlined
 def send_packet(
-    item: int, of: int, at: int, turn: int, length: int, now: int, port: Records, lane: Records, hold: Records,
-    profile: Records, packet: Records, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32,
-    full: U64, timer: I64,
+    item: int, of: int, at: int, turn: int, length: int, now: int, port: Records, link: Records, lane: Records,
+    hold: Records, profile: Records, packet: Records, number: I64, clock: I64, bucket: I32, chain: I32, when: I64,
+    work: I32, full: U64, timer: I64,
 ) -> None:  # fmt: skip
     """Put a packet on the link; the port is free again after ``length`` picoseconds."""
     wire = as_int(packet[item].wire)
@@ -261,9 +275,8 @@ def send_packet(
     else:
         packet[port[at].flight_last].next = item
     port[at].flight_last = item
-    if port[at].free_set == 0 and (port[at].ready != 0 or port[at].ring != NIL):
-        port[at].free_set = 1
-        put_event(now + length, len(port) + at, clock, bucket, chain, when, work, full, timer)
+    if port[at].ready != 0 or port[at].ring != NIL:
+        look_when_free(at, port, link, clock, bucket, chain, when, work, full, timer)
 
 
 @inlined
@@ -286,9 +299,7 @@ def start_port(
 ) -> None:  # fmt: skip
     """Send the packet whose turn it is, if the port is free and one may go; else see when to look again."""
     if port[at].busy > now:
-        if port[at].free_set == 0:
-            port[at].free_set = 1
-            put_event(port[at].busy, len(port) + at, clock, bucket, chain, when, work, full, timer)
+        look_when_free(at, port, link, clock, bucket, chain, when, work, full, timer)
         return
     open_lanes, wake = find_open(at, now, port, lane, hold, profile, packet, owed, number, timer, clock)
     item = NIL
@@ -320,8 +331,8 @@ def start_port(
             length = send_time(at, as_int(packet[item].wire), port, link)
     if item != NIL:
         send_packet(
-            item, at * number[LANES] + turn, at, turn, length, now, port, lane, hold, profile, packet, number, clock,
-            bucket, chain, when, work, full, timer,
+            item, at * number[LANES] + turn, at, turn, length, now, port, link, lane, hold, profile, packet, number,
+            clock, bucket, chain, when, work, full, timer,
         )  # fmt: skip
     elif wake > now:
         wake_port(at, wake, port, link, clock, bucket, chain, when, work, full, timer)

@@ -64,7 +64,7 @@ class LaneProfile:
     buffer_bytes: int = 0
     """Input buffer of the lane that credits promise."""
     window_bytes: int = 0
-    """What credits of the link can promise at most at one time."""
+    """What credits of the link can promise at most at one time; 0: all of the buffer."""
     is_strict: bool = False
     weight: int = 1
     """Share of the output among weighted lanes."""

@@ -53,9 +53,12 @@ def list_waits(world: World) -> dict[Place, set[Place]]:
         for turn in range(lanes):
             if world.lane.head[at * lanes + turn] != NIL:
                 blocked[at, turn] = set()
-        ring = int(world.port.ring[at])
-        if ring != NIL:
-            blocked.setdefault((at, int(world.path_lane[world.slot.forth[ring]])), set())
+        first = of = int(world.port.ring[at])
+        while of != NIL:
+            blocked.setdefault((at, int(world.path_lane[world.slot.forth[of]])), set())
+            of = int(world.slot.after[of])
+            if of == first:
+                break
     for (at, turn), _ in list(blocked.items()):
         item = int(world.lane.head[at * lanes + turn])
         while item != NIL:

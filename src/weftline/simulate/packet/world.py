@@ -252,10 +252,14 @@ def _lanes(wiring: Wiring, medium: Medium) -> st.Records:
     lane.head = lane.tail = lane.owed = lane.owed_last = NIL
     lane.profile = medium.profile.ravel()
     # Credit is what the other end of the link has room for.
-    room = np.array([min(one.buffer_bytes, one.window_bytes) // 64 for one in medium.profiles], dtype=np.int64)
+    room = np.array([_promise(one) // 64 for one in medium.profiles], dtype=np.int64)
     peer = np.where(wiring.port_peer == NIL, 0, wiring.port_peer)
     lane.credit = room[medium.profile[peer]].ravel()
     return lane
+
+
+def _promise(one: LaneProfile) -> int:
+    return min(one.buffer_bytes, one.window_bytes) if one.window_bytes else one.buffer_bytes
 
 
 def _profiles(medium: Medium, carriage: Carriage) -> st.Records:
