@@ -50,15 +50,22 @@ def scenes(draw: st.DrawFn, shape: Shape | None = None, control: FlowControl | N
         carriage=carriage,
         data_lane=draw(st.integers(0, lanes - 1)),
         ack_lane=draw(st.integers(0, lanes - 1)),
-        notice_lane=draw(st.integers(0, lanes - 1)),
+        notice_lane=draw(st.integers(NIL, lanes - 1)),
         seed=draw(st.integers(0, 2**32)),
     )
     mixture = draw(st.integers(0, 10))
-    sketch.profile_at = lambda port, lane: (port * mixture + lane) % len(sketch.profiles)
+    sketch.profile_at = lambda port, lane: pick_profile(sketch.profiles, mixture, port, lane)
     hosts = draw_fabric(draw, sketch, shape, 1000 * size if control is not None else None)
     spread: Spread = draw(st.sampled_from([None, None, "spray", "adaptive"])) if shape != "ring" else None
     draw_flows(draw, sketch, hosts, shape)
     return Scene(shape, sketch, spread)
+
+
+def pick_profile(profiles: Sequence[LaneProfile], mixture: int, port: int, lane: int) -> int:
+    """Pick the profile of a lane; both ends of a link have credits, or neither has."""
+    own, other = ((end * mixture + lane) % len(profiles) for end in (port, port ^ 1))
+    differ = (profiles[own].control is FlowControl.CREDIT) != (profiles[other].control is FlowControl.CREDIT)
+    return min(own, other) if differ else own
 
 
 def stored_bytes(carriage: Carriage) -> int:

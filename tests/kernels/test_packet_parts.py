@@ -148,10 +148,16 @@ def test_strict_lanes_go_first_and_the_highest_of_them_before_the_others() -> No
     assert drain(port, 4) == [2, 0, 0, 1]
 
 
+def test_a_lane_starves_from_when_it_was_asked_in_vain_until_it_was_asked_again() -> None:
+    credits_ = Credits(2)
+    credits_.coming.extend([(100, 3), (200, 4)])
+    assert [credits_.suffice(5, time) for time in (30, 60, 100, 150)] == [False, False, True, True]
+    assert credits_.starved_ps == 70
+
+
 def test_credits_are_there_when_they_have_come() -> None:
     credits_ = Credits(2)
     credits_.coming.extend([(100, 3), (200, 4)])
-    assert [credits_.enough_at(blocks) for blocks in (5, 6, 9, 10)] == [100, 200, 200, None]
     assert [credits_.collect(time) for time in (99, 100, 199, 300)] == [2, 5, 5, 9]
 
 
@@ -221,7 +227,8 @@ def test_a_sender_in_order_goes_back() -> None:
     assert (sender.acked, send(sender, 30, 3)) == (4, [4, 5, 6])
     sender.hear_ack(40, 10)
     assert send(sender, 50, 3) == [10, 11, 12]
-    sender.rewind()
+    sender.rewind(55, "go-back-n")
+    assert sender.since == 55
     assert send(sender, 60, 99) == list(range(10, 20))
     assert sender.has_sent_all
     assert not sender.is_over
@@ -239,8 +246,9 @@ def test_a_sender_in_any_order_sends_the_hole_and_no_further_than_its_window() -
     sender.hear_ack(4, 6)
     assert send(sender, 5, 2) == [6, 10]
     sender.hear_nak(6, 6, 9, "selective")
-    sender.rewind()
-    assert send(sender, 7, 99) == list(range(6, 14))
+    assert send(sender, 7, 1) == [6]
+    sender.rewind(8, "selective")
+    assert send(sender, 9, 99) == [6, 11, 12, 13]
 
 
 def test_a_timeout_counts_from_progress_or_from_the_first_packet_on_its_way() -> None:
@@ -388,16 +396,22 @@ def test_a_port_wakes_for_pace_where_pace_alone_is_in_the_way() -> None:
     loop, fabric, hosts = run(pair(LOSSY, replace(CARRIAGE, pacing=PACING)).make_world(), 100_000)
     port, pace = fabric.port[0], hosts.sender[0].pace
     assert pace is not None
-    assert hosts.list_blocks(port, 0) == [17]
+    pace.notice(loop.now)
     pace.next_time = 200_000
-    assert hosts.list_blocks(port, 0) == []
+    assert hosts.make_data(port) == [200_000]
     port.is_held[0] = True
-    hosts.await_pace(port)
-    assert port.wake == NIL
+    assert hosts.make_data(port) == []
     port.is_held[0] = False
-    hosts.await_pace(port)
-    assert port.wake == 200_000
-    assert (200_000, Event.WAKE, 0) in loop.heap
-    pace.next_time = 300_000
-    hosts.await_pace(port)
-    assert port.wake == 200_000
+    pace.next_time = loop.now
+    assert isinstance(hosts.make_data(port), Packet)
+
+
+def test_a_port_looks_once_when_it_is_free_and_before_that_for_what_comes_earlier() -> None:
+    loop, fabric, _ = run(pair(LOSSY, CARRIAGE).make_world(), 0)
+    port = fabric.port[2]
+    fabric.look_at(port, 900)
+    fabric.look_at(port, 1_000)
+    fabric.look_at(port, 500)
+    fabric.look_at(port, 500)
+    mine = [(time, kind) for time, kind, subject in sorted(loop.heap) if subject == 2]
+    assert mine == [(500, Event.WAKE), (900, Event.FREE)]

@@ -19,8 +19,8 @@ def simulate(world: World, *, until_ps: int | None = None) -> Outcome:
     return tell(*run(world, until_ps))
 
 
-def run(world: World, until_ps: int | None = None) -> tuple[Loop, Fabric, Hosts]:
-    """Run a world, and leave everything as it stands then."""
+def run(world: World, until_ps: int | None = None, *, lingers: bool = True) -> tuple[Loop, Fabric, Hosts]:
+    """Run a world, and leave everything as it stands then; if it does not linger, it ends with the last arrival."""
     loop = Loop()
     fabric = Fabric(world, loop)
     fabric.hosts = hosts = Hosts(world, loop, fabric)
@@ -28,27 +28,39 @@ def run(world: World, until_ps: int | None = None) -> tuple[Loop, Fabric, Hosts]
         Event.ARRIVE: fabric.arrive,
         Event.FREE: fabric.free,
         Event.CONTROL: fabric.control,
-        Event.CREDIT: fabric.credit,
-        Event.WAKE: hosts.wake,
+        Event.WAKE: fabric.wake,
         Event.TIMER: hosts.timer,
-        Event.START: hosts.begin,
+        Event.START: hosts.ready.append,
     }
+    settle(fabric, hosts)
     while loop.heap and (until_ps is None or loop.heap[0][0] <= until_ps):
+        if not lingers and NIL not in hosts.finish_ps:
+            break
         kind, subject = loop.pop()
         handlers[kind](subject)
+        settle(fabric, hosts)
     return loop, fabric, hosts
 
 
-def tell(loop: Loop, fabric: Fabric, hosts: Hosts) -> Outcome:
-    """Say what came of it."""
+def settle(fabric: Fabric, hosts: Hosts) -> None:
+    """Do what an event has made possible: flows that are ready begin, then ports look, and so on."""
+    while hosts.ready or fabric.kicked:
+        while hosts.ready:
+            hosts.begin(hosts.ready.pop(0))
+        fabric.look()
+
+
+def tell(loop: Loop, fabric: Fabric, hosts: Hosts, end_ps: int | None = None) -> Outcome:
+    """Say what came of it, up to a time: the last event unless it is given."""
+    end = loop.now if end_ps is None else end_ps
     is_stuck = not loop.heap and NIL in hosts.finish_ps
     waits = find_waits(fabric, hosts) if is_stuck else {}
     return Outcome(
         start_ps=hosts.start_ps,
         finish_ps=hosts.finish_ps,
-        ports=[count(port, loop.now) for port in fabric.port],
+        ports=[count(port, end) for port in fabric.port],
         events=sum(loop.kinds.values()),
-        end_ps=loop.now,
+        end_ps=end,
         loss=fabric.loss,
         blocked=sorted(waits),
         cycle=find_cycle(waits),
@@ -64,8 +76,9 @@ def count(port: Port, end: int) -> PortCount:
         pauses=port.pauses,
         marks=port.marks,
         drops=port.drops,
-        peak_queue=port.peak,
+        peak=port.peak,
         held_ps=port.held_ps + still,
+        starved_ps=sum(lane.starved_ps for lane in port.credits if lane is not None),
     )
 
 

@@ -8,6 +8,8 @@ from tests.kernels.reference.packets_pace import Pace
 from weftline.model.packet import Carriage
 
 NEVER = -1
+MOST_AT_ONCE = 127
+"""Packets that one NAK can ask for."""
 
 
 class Sender:
@@ -23,7 +25,6 @@ class Sender:
         """Packets that a selective receiver misses."""
         self.has_sent_all = False
         """Whether the last packet has been sent once."""
-        self.has_timer = False
         self.since = 0
         """From when the timeout counts."""
 
@@ -41,18 +42,17 @@ class Sender:
         """The packet that it sends next."""
         return self.again[0] if self.again else self.next
 
-    @property
-    def allowed_from(self) -> int:
+    def allowed_from(self, now: int) -> int:
         """When its pace lets it send."""
-        return self.pace.next_time if self.pace else 0
+        return self.pace.allowed_from(now) if self.pace else 0
 
     def take(self, now: int, wire: int) -> None:
         """Send the upcoming packet."""
-        if self.next == self.acked:
-            self.since = now
         if self.again:
             self.again = self.again[1:]
         else:
+            if self.next == self.acked:
+                self.since = now
             self.next += 1
             self.has_sent_all = self.has_sent_all or self.next == self.count
         if self.pace:
@@ -72,9 +72,13 @@ class Sender:
         else:
             self.again = range(max(first_missing, self.acked), max(end, self.acked))
 
-    def rewind(self) -> None:
-        self.next = self.acked
-        self.again = range(0)
+    def rewind(self, now: int, recovery: str) -> None:
+        """Begin again where nothing is confirmed; to a receiver in any order that packet alone is sent."""
+        self.since = now
+        if recovery == "go-back-n":
+            self.next = self.acked
+        else:
+            self.again = range(self.acked, self.acked + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,7 @@ class Receiver:
             return Reply(self.expected)
         age = self.highest - self.expected
         if age >= max(1, self.carriage.reorder_packets) and self.expected >= self.nak_end:
-            self.nak_end = min(other for other in self.got if other > self.expected)
+            after = min(other for other in self.got if other > self.expected)
+            self.nak_end = min(after, self.expected + MOST_AT_ONCE)
             return Reply(self.expected, self.nak_end)
         return Reply(self.expected) if len(self.got) % self.carriage.ack_every == 0 else None

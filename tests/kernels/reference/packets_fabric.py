@@ -20,16 +20,8 @@ class Ends(Protocol):
     target: list[int]
     """By flow."""
 
-    def make_data(self, port: Port) -> Packet | None:
-        """Make the packet that an idle port of a host sends now, if a flow may send one."""
-        ...
-
-    def await_pace(self, port: Port) -> None:
-        """See to it that a port wakes when the pace of its flows allows it."""
-        ...
-
-    def list_blocks(self, port: Port, lane: int) -> list[int]:
-        """List what the next packets of the flows in a lane take of credits, for flows whose pace allows them."""
+    def make_data(self, port: Port) -> Packet | list[int]:
+        """Make the packet that an idle port of a host sends now, or say when a flow may perhaps send one."""
         ...
 
     def take(self, packet: Packet) -> None:
@@ -48,7 +40,9 @@ class Fabric:
         self.medium = medium = world.medium
         self.carriage = world.carriage
         self.loss: tuple[int, int, int] | None = None
-        self.rate: list[int] = medium.rate_mbps.tolist()
+        rates: list[int] = medium.rate_mbps.tolist()
+        peers: list[int] = world.port_peer.tolist()
+        self.rate = [rate if peer == NIL else min(rate, rates[peer]) for rate, peer in zip(rates, peers, strict=True)]
         self.propagation: list[int] = medium.propagation_ps.tolist()
         self.response: list[int] = medium.response_ps.tolist()
         self.latency: list[int] = medium.latency_ps.tolist()
@@ -56,6 +50,8 @@ class Fabric:
         self.is_switch = [bool(flag) for flag in world.is_switch.tolist()]
         self.turn = [0] * len(self.is_switch)
         """How often each row of the tables has chosen."""
+        self.kicked: list[Port] = []
+        """Ports that may have something to send, each once."""
         self.build_ports()
 
     def build_ports(self) -> None:
@@ -65,7 +61,7 @@ class Fabric:
         profiles: list[list[LaneProfile]] = [[self.medium.profiles[number] for number in row] for row in rows]
         pools = [Pool(size) for size in self.medium.pool_bytes.tolist()]
         self.port = [
-            Port(number, node, peer, profiles[number])
+            Port(number, node, peer, profiles[number], self.carriage.mtu_bytes + self.carriage.overhead_bytes)
             for number, (node, peer) in enumerate(zip(nodes, peers, strict=True))
         ]
         self.group = [
@@ -91,24 +87,35 @@ class Fabric:
         return -(-wire * 8 * MILLION // self.rate[port.number])
 
     def kick(self, port: Port) -> None:
-        """Something may have become possible: send now, or when the port is free."""
-        if port.busy <= self.loop.now:
-            self.start(port)
-        elif port.has_more:
-            self.expect_free(port)
+        """Something may have become possible: look when the event has been handled."""
+        if port not in self.kicked:
+            self.kicked.append(port)
 
-    def expect_free(self, port: Port) -> None:
-        if not port.has_free:
-            port.has_free = True
-            self.loop.push(port.busy, Event.FREE, port.number)
+    def look(self) -> None:
+        """Let all ports that were kicked send, or wait until they are free."""
+        while self.kicked:
+            port = self.kicked.pop(0)
+            if port.busy <= self.loop.now:
+                self.start(port)
+            else:
+                self.look_at(port, port.busy)
+
+    def look_at(self, port: Port, time: int) -> None:
+        """See to it that a port looks at a time: at its departure if none is due, else earlier if that is later."""
+        if port.free_at == NIL:
+            port.free_at = max(time, port.busy)
+            self.loop.push(port.free_at, Event.FREE, port.number)
+        elif port.free_at > time and port.wake_at != time:
+            port.wake_at = time
+            self.loop.push(time, Event.WAKE, port.number)
 
     def free(self, number: int) -> None:
-        port = self.port[number]
-        port.has_free = False
-        if port.busy > self.loop.now:
-            self.expect_free(port)
-        else:
-            self.start(port)
+        self.port[number].free_at = NIL
+        self.kick(self.port[number])
+
+    def wake(self, number: int) -> None:
+        self.port[number].wake_at = NIL
+        self.kick(self.port[number])
 
     def start(self, port: Port) -> None:
         """Send the next packet of an idle port, if one can go."""
@@ -117,9 +124,10 @@ class Fabric:
             packet = port.take(lane)
         else:
             made = self.hosts.make_data(port)
-            if made is None:
-                self.hosts.await_pace(port)
-                self.await_credits(port)
+            if isinstance(made, list):
+                times = made + self.list_credits(port)
+                if times:
+                    self.look_at(port, min(times))
                 return
             packet = made
         self.leave_buffer(packet, port)
@@ -137,7 +145,7 @@ class Fabric:
         self.flight[port.number].append((due, packet))
         self.loop.push(due, Event.ARRIVE, port.number)
         if port.has_more:
-            self.expect_free(port)
+            self.look_at(port, port.busy)
 
     def leave_buffer(self, packet: Packet, port: Port) -> None:
         """Give back what a packet that starts now took in its input buffer."""
@@ -179,35 +187,17 @@ class Fabric:
         assert credits_ is not None
         credits_.last = max(time + self.propagation[back.number] + self.response[sender.number], credits_.last)
         credits_.coming.append((credits_.last, blocks))
-        if credits_.wanted:
-            self.expect_credit(sender, group.lane)
+        if credits_.starves_since != NIL:
+            self.look_at(sender, credits_.last)
 
-    def await_credits(self, port: Port) -> None:
-        """Remember which lanes of an idle port starve: those with a head that lacks nothing but credits."""
-        for lane, credits_ in enumerate(port.credits):
-            if credits_ is None or port.is_held[lane]:
-                continue
-            heads = [port.queue[lane][0].blocks] if port.queue[lane] else []
-            heads += self.hosts.list_blocks(port, lane)
-            if heads:
-                credits_.wanted = min(heads)
-                self.expect_credit(port, lane)
-
-    def expect_credit(self, port: Port, lane: int) -> None:
-        credits_ = port.credits[lane]
-        assert credits_ is not None
-        time = credits_.enough_at(credits_.wanted)
-        if time is not None and not credits_.has_event:
-            credits_.has_event = True
-            self.loop.push(time, Event.CREDIT, port.number * 8 + lane)
-
-    def credit(self, subject: int) -> None:
-        port = self.port[subject // 8]
-        credits_ = port.credits[subject % 8]
-        assert credits_ is not None
-        credits_.has_event = False
-        credits_.wanted = 0
-        self.kick(port)
+    def list_credits(self, port: Port) -> list[int]:
+        """List for the queues of a port that wait for credits when the next ones come, as far as that is known."""
+        waiting = [
+            credits_
+            for queue, is_held, credits_ in zip(port.queue, port.is_held, port.credits, strict=True)
+            if queue and not is_held and credits_ is not None
+        ]
+        return [credits_.coming[0][0] for credits_ in waiting if credits_.coming]
 
     def arrive(self, number: int) -> None:
         due, packet = self.flight[number].pop(0)
@@ -227,10 +217,10 @@ class Fabric:
         leave_by, lane = self.find_output(packet, came_in.node)
         port = self.port[leave_by]
         group = self.group[came_in.number][packet.lane]
-        cell = group.profile.cell_bytes
-        size = -(-(packet.wire - self.carriage.unstored_bytes) // cell) * cell
+        size = self.stored_bytes(packet, group.profile)
         limit = port.profiles[lane].limit_bytes
-        if (limit and port.bytes[lane] + size > limit) or not group.admit(size):
+        queued = self.stored_bytes(packet, port.profiles[lane])
+        if (limit and port.bytes[lane] + queued > limit) or not group.admit(size):
             came_in.drops += 1
             if group.profile.is_lossless and self.loss is None:
                 self.loss = (self.loop.now, came_in.number, packet.lane)
@@ -246,14 +236,21 @@ class Fabric:
         packet.group, packet.stored, packet.lane = group, size, lane
         self.enqueue(packet, port)
 
+    def stored_bytes(self, packet: Packet, profile: LaneProfile) -> int:
+        """What a packet takes of a buffer with the cells of a profile."""
+        cell = profile.cell_bytes
+        return -(-(packet.wire - self.carriage.unstored_bytes) // cell) * cell
+
     def enqueue(self, packet: Packet, port: Port) -> None:
-        port.queue[packet.lane].append(packet)
-        port.bytes[packet.lane] += packet.stored
-        port.peak = max(port.peak, sum(port.bytes))
+        lane = packet.lane
+        packet.queued = self.stored_bytes(packet, port.profiles[lane])
+        port.queue[lane].append(packet)
+        port.bytes[lane] += packet.queued
+        port.peak[lane] = max(port.peak[lane], port.bytes[lane])
         self.kick(port)
 
     def find_output(self, packet: Packet, node: int) -> tuple[int, int]:
-        """Follow the path, or let the table of the switch choose."""
+        """Follow the path; or let the table of the switch choose, in the same lane."""
         tables = self.world.tables
         if tables is None or packet.kind is not Kind.DATA:
             return packet.way[packet.crossed]
@@ -261,8 +258,8 @@ class Fabric:
         first = int(tables.group_ptr[row]) + int(tables.group[row, tables.column[self.hosts.target[packet.flow]]])
         members: list[int] = tables.member_port[tables.member_ptr[first] : tables.member_ptr[first + 1]].tolist()
         if len(members) == 1:
-            return members[0], self.medium.data_lane
-        return self.choose_member(packet, tables, row, members), self.medium.data_lane
+            return members[0], packet.lane
+        return self.choose_member(packet, tables, row, members), packet.lane
 
     def choose_member(self, packet: Packet, tables: Tables, row: int, members: list[int]) -> int:
         """Take members in turn; or the one with the shortest queue, from a place on that differs by packet."""

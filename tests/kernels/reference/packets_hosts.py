@@ -34,12 +34,21 @@ class Hosts:
             self.way_back.append([(fabric.port[ports[hop]].peer, backs[hop]) for hop in reversed(hops)])
         count = len(self.size)
         pacing = self.carriage.pacing
-        packets = [max(1, -(-size // self.carriage.mtu_bytes)) for size in self.size]
+        packets = [-(-size // self.carriage.mtu_bytes) for size in self.size]
         self.sender = [
             Sender(packets[flow], self.carriage, Pace(pacing, fabric.rate[self.source[flow]]) if pacing else None)
             for flow in range(count)
         ]
         self.receiver = [Receiver(packets[flow], self.carriage) for flow in range(count)]
+        self.slot_flow: list[int] = []
+        """By slot: the flow that has it, NIL for none."""
+        self.slot_timer: list[bool] = []
+        """By slot: whether somebody will look at its progress."""
+        self.slot_free: list[int] = []
+        """Slots that were given back; the last one is taken first."""
+        self.slot = [NIL] * count
+        self.ready: list[int] = []
+        """Flows that wait for nothing, in the order in which that became so."""
         self.start_ps = [NIL] * count
         self.finish_ps = [NIL] * count
         self.missing = [0] * count
@@ -61,26 +70,42 @@ class Hosts:
                 last[queue] = flow
         for flow, missing in enumerate(self.missing):
             if missing == 0:
-                self.expect_start(flow)
+                self.ready.append(flow)
 
     def get_ready(self, flow: int) -> None:
         """One thing less that a flow waits for."""
         self.missing[flow] -= 1
         if self.missing[flow] == 0:
-            self.expect_start(flow)
-
-    def expect_start(self, flow: int) -> None:
-        self.loop.push(max(self.loop.now, self.earliest[flow]) + self.delay[flow], Event.START, flow)
+            self.ready.append(flow)
 
     def begin(self, flow: int) -> None:
+        """Let a flow go, or wait for its time; one that sends nothing has arrived."""
+        time = max(self.loop.now, self.earliest[flow]) + self.delay[flow]
+        self.earliest[flow] = self.delay[flow] = 0
+        if time > self.loop.now:
+            self.loop.push(time, Event.START, flow)
+            return
         self.start_ps[flow] = self.loop.now
-        if self.way[flow]:
+        if self.way[flow] and self.size[flow]:
+            self.take_slot(flow)
             self.update_ring(flow)
             self.fabric.kick(self.fabric.port[self.source[flow]])
             return
-        self.finish(flow)
         if self.successor[flow] != NIL:
             self.get_ready(self.successor[flow])
+        self.finish(flow)
+
+    def take_slot(self, flow: int) -> None:
+        if not self.slot_free:
+            self.slot_free.append(len(self.slot_flow))
+            self.slot_flow.append(NIL)
+            self.slot_timer.append(False)
+        self.slot[flow] = self.slot_free.pop()
+        self.slot_flow[self.slot[flow]] = flow
+
+    def free_slot(self, flow: int) -> None:
+        self.slot_flow[self.slot[flow]] = NIL
+        self.slot_free.append(self.slot[flow])
 
     def finish(self, flow: int) -> None:
         self.finish_ps[flow] = self.loop.now
@@ -105,20 +130,30 @@ class Hosts:
         """The lane by which a flow leaves its host."""
         return self.way[flow][0][1]
 
-    def allows(self, flow: int) -> bool:
-        """Tell whether the pace of a flow lets it send now."""
-        return self.sender[flow].allowed_from <= self.loop.now
+    def make_data(self, port: Port) -> Packet | list[int]:
+        """Let the first flow from the cursor on send that may, and move the cursor behind it.
 
-    def make_data(self, port: Port) -> Packet | None:
-        """Let the first flow from the cursor on send that may, and move the cursor behind it."""
+        If none may: when a pace allows it, or the next credits come.
+        """
+        times: list[int] = []
         for at, flow in enumerate(port.ring):
+            lane = self.lane(flow)
+            if port.is_held[lane]:
+                continue
+            time = self.sender[flow].allowed_from(self.loop.now)
+            if time > self.loop.now:
+                times.append(time)
+                continue
             wire = self.data_wire(flow)
-            blocks = count_blocks(wire, self.carriage)
-            if self.allows(flow) and port.may_send(self.lane(flow), blocks, self.loop.now):
+            blocks = count_blocks(wire)
+            if port.may_send(lane, blocks, self.loop.now):
                 port.ring = port.ring[at + 1 :] + port.ring[: at + 1]
                 number = self.count_sent(flow, wire)
-                return Packet(Kind.DATA, flow, number, NIL, wire, blocks, self.way[flow], self.lane(flow))
-        return None
+                return Packet(Kind.DATA, flow, number, NIL, wire, blocks, self.way[flow], lane)
+            credits_ = port.credits[lane]
+            if credits_ is not None and credits_.coming:
+                times.append(credits_.coming[0][0])
+        return times
 
     def count_sent(self, flow: int, wire: int) -> int:
         """Move a sender on by the packet that it sends now, and say which that is."""
@@ -127,45 +162,29 @@ class Hosts:
         had_sent_all = sender.has_sent_all
         sender.take(self.loop.now, wire)
         self.update_ring(flow)
-        if self.carriage.timeout_ps and not sender.has_timer:
-            sender.has_timer = True
-            self.loop.push(sender.since + self.carriage.timeout_ps, Event.TIMER, flow)
+        self.expect_progress(flow)
         if sender.has_sent_all and not had_sent_all and self.successor[flow] != NIL:
             self.get_ready(self.successor[flow])
         return number
 
-    def list_blocks(self, port: Port, lane: int) -> list[int]:
-        """List what the next packets of the flows in a lane take of credits, for flows whose pace allows them."""
-        flows = [flow for flow in port.ring if self.lane(flow) == lane and self.allows(flow)]
-        return [count_blocks(self.data_wire(flow), self.carriage) for flow in flows]
+    def expect_progress(self, flow: int) -> None:
+        """See to it that somebody looks whether a flow makes progress; a look of the slot that is due does as well."""
+        if self.carriage.timeout_ps and not self.slot_timer[self.slot[flow]]:
+            self.slot_timer[self.slot[flow]] = True
+            self.loop.push(self.sender[flow].since + self.carriage.timeout_ps, Event.TIMER, self.slot[flow])
 
-    def await_pace(self, port: Port) -> None:
-        """Wake an idle port when the pace of the first of its flows allows it."""
-        times = [
-            self.sender[flow].allowed_from
-            for flow in port.ring
-            if not self.allows(flow) and not port.is_held[self.lane(flow)]
-        ]
-        if times and (port.wake == NIL or min(times) < port.wake):
-            port.wake = min(times)
-            self.loop.push(port.wake, Event.WAKE, port.number)
-
-    def wake(self, number: int) -> None:
-        port = self.fabric.port[number]
-        if port.wake == self.loop.now:
-            port.wake = NIL
-            self.fabric.kick(port)
-
-    def timer(self, flow: int) -> None:
+    def timer(self, slot: int) -> None:
+        self.slot_timer[slot] = False
+        flow = self.slot_flow[slot]
+        if flow == NIL or self.sender[flow].next == self.sender[flow].acked:
+            return
         sender = self.sender[flow]
-        sender.has_timer = False
-        if sender.is_over or sender.next == sender.acked:
-            return
         if self.loop.now < sender.since + self.carriage.timeout_ps:
-            sender.has_timer = True
-            self.loop.push(sender.since + self.carriage.timeout_ps, Event.TIMER, flow)
+            self.expect_progress(flow)
             return
-        sender.rewind()
+        sender.rewind(self.loop.now, self.carriage.recovery)
+        self.receiver[flow].nak_end = 0
+        self.expect_progress(flow)
         self.update_ring(flow)
         self.fabric.kick(self.fabric.port[self.source[flow]])
 
@@ -195,11 +214,11 @@ class Hosts:
         way = self.way_back[flow]
         wire = self.carriage.ack_bytes
         if kind is Kind.NOTICE:
-            way = [(port, self.notice_lane) for port, _ in way]
+            way = [(port, lane if self.notice_lane == NIL else self.notice_lane) for port, lane in way]
             wire = self.carriage.notice_bytes
         end = NIL if reply.end is None else reply.end
         number, lane = way[0]
-        packet = Packet(kind, flow, reply.first_missing, end, wire, count_blocks(wire, self.carriage), way, lane)
+        packet = Packet(kind, flow, reply.first_missing, end, wire, count_blocks(wire), way, lane)
         self.fabric.enqueue(packet, self.fabric.port[number])
 
     def take_answer(self, packet: Packet) -> None:
@@ -214,5 +233,7 @@ class Hosts:
         else:
             sender.hear_nak(self.loop.now, packet.number, packet.end, self.carriage.recovery)
         self.update_ring(packet.flow)
-        if sender.has_more:
+        if sender.is_over:
+            self.free_slot(packet.flow)
+        elif sender.has_more:
             self.fabric.kick(self.fabric.port[self.source[packet.flow]])

@@ -15,14 +15,12 @@ class Event(IntEnum):
     """A port has sent its packet."""
     CONTROL = 2
     """A pause frame takes effect at a port: port * 16 + lane * 2 + 1 to stop, + 0 to go on."""
-    CREDIT = 3
-    """A lane that starved has credits: port * 8 + lane."""
-    WAKE = 4
-    """The pace of a flow allows its next packet: the port of its host."""
-    TIMER = 5
-    """Perhaps a flow has made no progress for too long."""
-    START = 6
-    """A flow takes its place at its port."""
+    WAKE = 3
+    """A port looks whether it can send before its departure: credit has come, or a pace allows it."""
+    TIMER = 4
+    """Perhaps a flow has made no progress for too long: its slot."""
+    START = 5
+    """The time has come at which a flow may start."""
 
 
 class Loop:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from weftline.model.packet import Pacing
 
 NEVER = -1
+NEARLY = 0.999999
+"""Share of the line from which on the rate is that of the line."""
 
 
 class Pace:
@@ -37,6 +39,13 @@ class Pace:
         self.noticed = self.alpha_from = self.increase_from = now
         self.bytes = self.time_stage = self.byte_stage = 0
 
+    def allowed_from(self, now: int) -> int:
+        """When the next packet may go: at once as soon as it is as fast as the line again."""
+        if self.noticed == NEVER:
+            return 0
+        self.advance(now)
+        return 0 if min(self.current, self.target) >= self.line else self.next_time
+
     def sent(self, now: int, wire: int) -> None:
         """Count a packet that starts now, and say when the next may start."""
         if self.noticed != NEVER:
@@ -68,4 +77,6 @@ class Pace:
         elif most >= self.pacing.stages:
             self.target += self.pacing.additive_mbps
         self.target = min(self.target, self.line)
-        self.current = min((self.target + self.current) / 2, self.line)
+        self.current = (self.target + self.current) / 2
+        if self.current >= self.line * NEARLY:
+            self.current = self.line

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from tests.kernels.reference.packets_buffer import Group
-from weftline.model.packet import Carriage, FlowControl, LaneProfile
+from weftline.model.packet import FlowControl, LaneProfile
 
 NIL = -1
 CREDIT_BYTES = 64
-WEIGHT_BYTES = 64
 
 
 class Kind(IntEnum):
@@ -47,6 +46,8 @@ class Packet:
     """The input buffer that it stands in."""
     stored: int = 0
     """What it takes there."""
+    queued: int = 0
+    """What it counts for in the queue where it stands."""
 
 
 @dataclass(slots=True)
@@ -57,9 +58,8 @@ class Credits:
     coming: deque[tuple[int, int]] = field(default_factory=deque[tuple[int, int]])
     """Promises on their way: when they are here, and how many blocks."""
     last: int = 0
-    wanted: int = 0
-    """Blocks for which the lane starves; 0: it does not."""
-    has_event: bool = False
+    starves_since: int = NIL
+    starved_ps: int = 0
 
     def collect(self, now: int) -> int:
         """Take what is here by now, and count it."""
@@ -67,20 +67,22 @@ class Credits:
             self.available += self.coming.popleft()[1]
         return self.available
 
-    def enough_at(self, blocks: int) -> int | None:
-        """Say when there are that many, as far as it is known."""
-        have = self.available
-        for time, more in self.coming:
-            have += more
-            if have >= blocks:
-                return time
-        return None
+    def suffice(self, blocks: int, now: int) -> bool:
+        """Tell whether there are that many; else the lane starves until it is asked again and there are."""
+        if self.collect(now) < blocks:
+            if self.starves_since == NIL:
+                self.starves_since = now
+            return False
+        if self.starves_since != NIL:
+            self.starved_ps += now - self.starves_since
+            self.starves_since = NIL
+        return True
 
 
 class Port:
     """One port, which is also the link to its peer."""
 
-    def __init__(self, number: int, node: int, peer: int, profiles: list[LaneProfile]) -> None:
+    def __init__(self, number: int, node: int, peer: int, profiles: list[LaneProfile], weight_bytes: int = 64) -> None:
         lanes = len(profiles)
         self.number = number
         self.node = node
@@ -88,8 +90,11 @@ class Port:
         self.profiles = profiles
         """By lane; of its input buffer and of its output queue."""
         self.queue: list[deque[Packet]] = [deque() for _ in range(lanes)]
+        self.weight_bytes = weight_bytes
+        """What a weight of one may send in its turn."""
         self.bytes = [0] * lanes
         """Stored bytes that wait in each queue."""
+        self.peak = [0] * lanes
         self.is_held = [False] * lanes
         self.held_since = [0] * lanes
         self.credits: list[Credits | None] = [None] * lanes
@@ -97,11 +102,12 @@ class Port:
         self.pointer = 0
         self.busy = 0
         """Until when it sends."""
-        self.has_free = False
-        self.wake: int = NIL
+        self.free_at: int = NIL
+        """When its departure is due; NIL: none is."""
+        self.wake_at: int = NIL
         self.ring: list[int] = []
         """Flows that have something to send, from the cursor on; only at hosts."""
-        self.wire_bytes = self.packets = self.pauses = self.marks = self.drops = self.peak = self.held_ps = 0
+        self.wire_bytes = self.packets = self.pauses = self.marks = self.drops = self.held_ps = 0
 
     @property
     def has_more(self) -> bool:
@@ -111,7 +117,7 @@ class Port:
     def may_send(self, lane: int, blocks: int, now: int) -> bool:
         """Tell whether a packet of that many blocks may leave by a lane."""
         credits_ = self.credits[lane]
-        return not self.is_held[lane] and (credits_ is None or credits_.collect(now) >= blocks)
+        return not self.is_held[lane] and (credits_ is None or credits_.suffice(blocks, now))
 
     def is_eligible(self, lane: int, now: int) -> bool:
         return bool(self.queue[lane]) and self.may_send(lane, self.queue[lane][0].blocks, now)
@@ -128,7 +134,7 @@ class Port:
         while at not in eligible or self.deficit[at] < self.queue[at][0].wire:
             at = (at + 1) % len(self.queue)
             if at in eligible:
-                self.deficit[at] += self.profiles[at].weight * WEIGHT_BYTES
+                self.deficit[at] += self.profiles[at].weight * self.weight_bytes
         self.deficit[at] -= self.queue[at][0].wire
         self.pointer = at
         return at
@@ -136,7 +142,7 @@ class Port:
     def take(self, lane: int) -> Packet:
         """Take the head of a queue; an empty queue loses its deficit."""
         packet = self.queue[lane].popleft()
-        self.bytes[lane] -= packet.stored
+        self.bytes[lane] -= packet.queued
         if not self.queue[lane]:
             self.deficit[lane] = 0
         return packet
@@ -150,6 +156,6 @@ def promise(profile: LaneProfile) -> Credits | None:
     return Credits(bound // CREDIT_BYTES)
 
 
-def count_blocks(wire: int, carriage: Carriage) -> int:
+def count_blocks(wire: int) -> int:
     """What a packet takes of credits."""
-    return -(-(wire - carriage.unstored_bytes) // CREDIT_BYTES)
+    return -(-wire // CREDIT_BYTES)

@@ -79,10 +79,17 @@ class PortCount:
     marks: int
     drops: int
     """Packets that came in here and found no room."""
-    peak_queue: int
-    """Most stored bytes that waited here at one time, over all lanes."""
+    peak: list[int]
+    """Most stored bytes that waited here at one time, by lane."""
     held_ps: int
     """Time for which the peer held it, summed over lanes."""
+    starved_ps: int
+    """Time for which it had no credits for what it had, summed over lanes, as far as that has ended."""
+
+    @property
+    def peak_queue(self) -> int:
+        """Most in one lane."""
+        return max(self.peak)
 
 
 @dataclass(frozen=True, slots=True)
