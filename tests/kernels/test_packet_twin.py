@@ -1,0 +1,155 @@
+"""The packet machine against its slow twin, to the picosecond, in random worlds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import given, settings
+
+from tests.kernels.packet_worlds import UNTIL_PS, Scene, scenes
+from tests.kernels.reference import packets as twin
+from tests.kernels.reference.packets_world import NIL
+from tests.kernels.reference.packets_world import World as Sheet
+from weftline.kernels import packet_state as state
+from weftline.kernels.calendar import NOW
+from weftline.kernels.column import I32
+from weftline.kernels.packet_run import DONE, STUCK, WAITING_UNTIL, World
+from weftline.model.packet import FlowControl, Machine, PacketOptions
+from weftline.model.traffic import Flows, Via
+from weftline.simulate.packet.drive import drive
+from weftline.simulate.packet.standstill import find_cycle
+from weftline.simulate.packet.ways import Ways
+from weftline.simulate.packet.world import Wiring, lay_world
+
+
+def lay(sheet: Sheet) -> World:
+    """Lay out for the kernel what the twin is given."""
+    flows = len(sheet.flow_bytes)
+    paths = len(sheet.path_ptr) - 1
+    ptr: list[int] = sheet.path_ptr.tolist()
+    backwards = [hop for path in range(paths) for hop in reversed(range(ptr[path], ptr[path + 1]))]
+    column = np.zeros(len(sheet.port_peer), dtype=np.int32) if sheet.tables is None else sheet.tables.column
+    return lay_world(
+        Flows(
+            source=sheet.flow_source,
+            target=sheet.flow_target,
+            via=np.full(flows, Via.FABRIC, dtype=np.int8),
+            size_bytes=sheet.flow_bytes.astype(np.float64),
+            need_ptr=sheet.need_ptr,
+            need_flow=sheet.need_flow,
+            queue=sheet.flow_queue,
+            tag=np.zeros(flows, dtype=np.int32),
+            start_us=sheet.flow_earliest / 1e6,
+            delay_us=sheet.flow_delay / 1e6,
+        ),
+        wire(sheet),
+        Machine(sheet.medium, sheet.carriage),
+        Ways(
+            flow_pair=sheet.flow_path,
+            forth=sheet.path_ptr[:-1].astype(np.int32),
+            back=(sheet.path_ptr[:-1] + len(sheet.path_port)).astype(np.int32),
+            goal=column[sheet.flow_target],
+            port=np.concatenate((sheet.path_port, sheet.port_peer[sheet.path_port[backwards]])),
+            lane=np.concatenate((sheet.path_lane, sheet.back_lane[backwards])),
+        ),
+        PacketOptions(spread="hash" if sheet.tables is None else sheet.tables.spread, seed=sheet.seed),
+    )
+
+
+def wire(sheet: Sheet) -> Wiring:
+    """Take the links and the tables; where every path is fixed there is one empty row for each switch."""
+    tables = sheet.tables
+    if tables is None:
+        row = np.where(sheet.is_switch == 1, np.cumsum(sheet.is_switch) - 1, NIL).astype(np.int32)
+        empty: I32 = np.zeros(1, dtype=np.int32)
+        return Wiring(
+            sheet.port_peer, sheet.port_node, row, np.zeros((1, 1), dtype=np.uint8), empty, empty, empty
+        )  # fmt: skip
+    return Wiring(
+        sheet.port_peer, sheet.port_node, tables.switch_row, tables.group.astype(np.uint8), tables.group_ptr,
+        tables.member_ptr, tables.member_port,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What both machines must agree on; lists by flow or by port."""
+
+    ending: str
+    start_ps: list[int]
+    finish_ps: list[int]
+    wire_bytes: list[int]
+    pauses: list[int]
+    marks: list[int]
+    drops: list[int]
+    held_ps: list[int]
+    starved_ps: list[int]
+    peak: list[list[int]]
+    loss: tuple[int, int, int] | None
+    cycle: list[tuple[int, int]]
+
+
+def end_of(ending: str, finish_ps: list[int], until_ps: int) -> int:
+    """Up to when pauses count that have not ended: a standstill has no last moment that both know."""
+    return max(finish_ps) if ending == "done" else until_ps
+
+
+def run_twin(sheet: Sheet, until_ps: int) -> Told:
+    loop, fabric, hosts = twin.run(sheet, until_ps, lingers=False)
+    ending = "until" if loop.heap else "stuck"
+    if NIL not in hosts.finish_ps:
+        ending = "done"
+    outcome = twin.tell(loop, fabric, hosts, end_of(ending, hosts.finish_ps, until_ps))
+    ports = outcome.ports
+    return Told(
+        ending,
+        outcome.start_ps,
+        outcome.finish_ps,
+        [port.wire_bytes for port in ports],
+        [port.pauses for port in ports],
+        [port.marks for port in ports],
+        [port.drops for port in ports],
+        [port.held_ps for port in ports],
+        [port.starved_ps for port in ports],
+        [port.peak for port in ports],
+        outcome.loss,
+        outcome.cycle,
+    )
+
+
+def run_kernel(sheet: Sheet, until_ps: int) -> Told:
+    world, status = drive(lay(sheet), until_ps, lambda _: None)
+    ending = {DONE: "done", STUCK: "stuck", WAITING_UNTIL: "until"}[status]
+    lanes = sheet.medium.lanes
+    number, port, lane, hold = world.number, world.port, world.lane, world.hold
+    finish: list[int] = world.finish.tolist()
+    end = end_of(ending, finish, until_ps)
+    held = hold.time.reshape(-1, lanes).sum(axis=1)
+    for turn in range(lanes):
+        held += np.where(port.held >> turn & 1, end - hold.since.reshape(-1, lanes)[:, turn], 0)
+    loss = None
+    if number[state.FIRST_LOST] != NIL:
+        loss = int(number[state.FIRST_LOST]), *divmod(int(number[state.FIRST_LANE]), lanes)
+    assert world.clock[NOW] <= end
+    return Told(
+        ending,
+        world.start.tolist(),
+        finish,
+        port.bytes.tolist(),
+        world.link.pauses.tolist(),
+        lane.marks.reshape(-1, lanes).sum(axis=1).tolist(),
+        lane.drops.reshape(-1, lanes).sum(axis=1).tolist(),
+        held.tolist(),
+        hold.starved_time.reshape(-1, lanes).sum(axis=1).tolist(),
+        lane.most.reshape(-1, lanes).tolist(),
+        loss,
+        list(find_cycle(world)) if ending == "stuck" else [],
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(scenes() | scenes(control=FlowControl.PAUSE) | scenes(control=FlowControl.CREDIT))
+def test_the_kernel_and_its_twin_agree(scene: Scene) -> None:
+    sheet = scene.make_world()
+    assert run_kernel(sheet, UNTIL_PS) == run_twin(sheet, UNTIL_PS)
