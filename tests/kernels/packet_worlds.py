@@ -140,6 +140,7 @@ def profiles(draw: st.DrawFn, size: int) -> LaneProfile:
         is_strict=draw(st.booleans()),
         weight=draw(st.sampled_from([1, 2, 16, 200])),
         limit_bytes=draw(st.sampled_from([0, 0, 2, 6])) * size,
+        obeys=draw(st.sampled_from([True, True, True, False])),
         marking=draw(st.none() | markings(size)),
     )
 

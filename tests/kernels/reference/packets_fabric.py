@@ -172,12 +172,14 @@ class Fabric:
         port, lane, is_off = self.port[subject // 16], subject // 2 % 8, bool(subject % 2)
         if not port.profiles[lane].obeys:
             return
-        port.is_held[lane] = is_off
         if is_off:
+            port.is_held[lane] = port.profiles[lane].obeys
             port.held_since[lane] = self.loop.now
-        else:
+            return
+        if port.is_held[lane]:
+            port.is_held[lane] = False
             port.held_ps += self.loop.now - port.held_since[lane]
-            self.kick(port)
+        self.kick(port)
 
     def give_credit(self, group: Group, blocks: int, time: int) -> None:
         """Promise blocks again to the sender behind an input buffer, from a time on and the way there."""
