@@ -31,7 +31,7 @@ USAGE: tuple[tuple[str, ...], ...] = (
     ("up", "PLACE", "--out", "a\0b", "--json"),
 )
 SIZES = ("junk", "", "-1", "0", "1e3", "64 MiBs", "8EiB", "1025PiB", "9" * 30, "9" * 5000, "MiB", "0.1B", "nan", "inf")
-WORDS = (("--collective", "broadcast"), ("--algorithm", "rings"), ("--placement", "worst"), ("--placement", ""))
+WORDS = (("--collective", "reduce"), ("--algorithm", "rings"), ("--placement", "worst"), ("--placement", ""))
 
 
 def fill(arguments: tuple[str, ...], place: Path) -> list[str]:

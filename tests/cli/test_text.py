@@ -29,6 +29,19 @@ VERBS: dict[str, tuple[str, ...]] = {
     "unknown-verb": ("upp",),
     "unknown-endpoint": ("trace", "infiniband.yaml", "host-0001", "host-0005"),
     "missing": ("up", "nothere.yaml"),
+    "simulate-loads": (
+        "simulate",
+        "roce.yaml",
+        "--ranks",
+        "16",
+        "--size",
+        "64MiB",
+        "--load",
+        "incast:senders=7,size=4MiB",
+        "--straggler",
+        "3:250",
+    ),
+    "load": ("simulate", "roce.yaml", "--load", "incast:sender=7"),
     "size": ("simulate", "roce.yaml", "--size", "64 megs"),
 }
 

@@ -1,4 +1,4 @@
-"""Simulations: the declared job's all-reduce, or the collective that the options describe."""
+"""Simulations: the declared job's all-reduce, or the collective and the other loads that the options describe."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
+from weftline.app.load_words import read_load, read_straggler
+from weftline.app.loads import Part, Workload, gather_loads, make_loads, read_trace
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
 from weftline.errors import SpecError, UsageError
 from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
 from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
-from weftline.model.traffic import Algorithm, Collective, CollectiveKind, Flows
+from weftline.model.traffic import (
+    Algorithm,
+    Collective,
+    CollectiveKind,
+    Flows,
+    JobTraffic,
+    Load,
+    Placement,
+    Via,
+)
 from weftline.schedule import ALGORITHMS, expand, expand_job, job_collectives, pipelined_chunks, place_ranks
 from weftline.simulate import simulate
 from weftline.units import format_size, parse_size
@@ -40,12 +51,45 @@ class LoadChoice:
     latency_us: float | None = None
     job: str | None = None
     """Name of the declared job; the first when None."""
+    loads: tuple[str, ...] = ()
+    """What else is sent at the same time, as ``incast:senders=15``."""
+    trace: Path | None = None
+    stragglers: tuple[str, ...] = ()
 
     @property
     def is_job(self) -> bool:
         """Whether the declared job is meant."""
         chosen = (self.collective, self.algorithm, self.size, self.ranks, self.placement)
         return all(value is None for value in chosen)
+
+    @property
+    def has_more(self) -> bool:
+        """Whether other loads are asked for."""
+        return bool(self.loads) or self.trace is not None
+
+    @property
+    def has_main(self) -> bool:
+        """Whether a job or a collective is simulated: unless other loads alone are asked for."""
+        return not self.has_more or not self.is_job or self.job is not None
+
+    @property
+    def is_spelt_out(self) -> bool:
+        """Whether somebody asked for just this load, so that nothing stands in for it."""
+        return not self.is_job or self.has_more or bool(self.stragglers)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadTimes:
+    """How one load fared among the others."""
+
+    load: Load
+    size_bytes: float
+    """Of all its messages."""
+    finish_us: float
+    busbw_gbytes_per_s: float | None
+    median_us: float
+    """Of its messages, from the start of each to its arrival."""
+    p99_us: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +98,37 @@ class Simulated:
 
     title: str
     routes_digest: str
-    collective: Collective
+    collective: Collective | None
     placement_order: str
     seed: int
     flows: int
     result: SimResult
     busbw_gbytes_per_s: float | None
     prediction: JobPrediction | None
+    loads: tuple[LoadTimes, ...]
+    """Each of the loads that ran at the same time; none where a closed form stands in."""
 
     @property
     def has_loads(self) -> bool:
         """Whether the bytes on each link are known; a closed form knows none."""
         return self.result.fidelity != CLOSED
+
+
+@dataclass(frozen=True, slots=True)
+class _Main:
+    """The job or the collective that the options describe."""
+
+    kind: str
+    title: str
+    collective: Collective
+    placement: Placement
+    expand: Callable[[], Flows]
+    estimate: Callable[[], ClosedForm]
+    job: tuple[int, JobTraffic] | None = None
+
+    def part(self) -> Part:
+        """Make its flows."""
+        return Part(self.kind, self.title, self.expand(), self.placement, self.collective)
 
 
 def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent) -> Simulated:
@@ -76,23 +139,42 @@ def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent)
 
 def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = silent) -> Simulated:
     """Simulate on routes that exist."""
-    design = routed.built.checked.design
-    if choice.job is not None or (choice.is_job and design.spec.jobs):
-        return _simulate_job(routed, choice, find_job(design, choice), progress)
-    return _simulate_collective(routed, choice, progress)
+    check_choice(choice)
+    main = _main(routed, choice, progress) if choice.has_main else None
+    workload = _workload(routed, choice, main, progress)
+    latency, source = _latency(routed, choice)
+    said = f"message latency: {source}"
+    if workload is None:
+        main = cast("_Main", main)
+        result, times = _as_result(main.estimate(), routed.built.fabric.port_count, said), ()
+    else:
+        options = SimOptions(latency, _inside_rate(routed.built.checked.design), choice.seed)
+
+        def advance(done: int, total: int) -> None:
+            progress("simulating", done / max(total, 1))
+
+        progress("simulating", None)
+        result = simulate(workload.flows, routed.built.fabric, routed.routes, options, advance)
+        result = replace(result, assumptions=(*result.assumptions, *workload.assumptions, said))
+        times = tuple(time_load(load, workload.flows, result) for load in workload.loads)
+    return _tell(routed, choice, main, result, times)
 
 
 def check_choice(choice: LoadChoice) -> None:
     """Refuse words that mean nothing before any work is done.
 
     Raises:
-        UsageError: ``usage.choice`` or ``usage.size``.
+        UsageError: ``usage.choice``, ``usage.size`` or ``usage.load``.
     """
     _pick("--collective", choice.collective, get_args(CollectiveKind))
     _pick("--algorithm", choice.algorithm, get_args(Algorithm))
     _pick("--placement", choice.placement, get_args(Order))
     if choice.size is not None:
         parse_size(choice.size)
+    for text in choice.loads:
+        read_load(text)
+    for text in choice.stragglers:
+        read_straggler(text)
 
 
 def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
@@ -104,11 +186,22 @@ def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
     names = [job.name for job in design.spec.jobs]
     if not choice.is_job:
         message = "--job and the options of a collective exclude each other"
-        raise UsageError("usage.choice", message, "give --job NAME alone, or the collective alone")
+        raise UsageError("usage.choice", message, "give --job NAME, or the collective; --load job adds a job to it")
     if choice.job is None:
         return 0
     _pick("--job", choice.job, tuple(names))
     return names.index(choice.job)
+
+
+def time_load(load: Load, flows: Flows, result: SimResult) -> LoadTimes:
+    """Measure one load: when it was over, and how long its messages took."""
+    own = slice(load.first, load.first + load.count)
+    start, finish = result.start_us[own], result.finish_us[own]
+    took = (finish - start)[flows.via[own] != Via.WORK]
+    over = float(finish.max(initial=0.0))
+    middle, late = (float(np.quantile(took, share)) if len(took) else 0.0 for share in (0.5, 0.99))
+    busbw = load.collective.bus_bandwidth(over - load.start_us) if load.collective else None
+    return LoadTimes(load, float(flows.size_bytes[own].sum()), over, busbw, middle, late)
 
 
 def _pick(option: str, word: str | None, known: tuple[str, ...]) -> None:
@@ -117,17 +210,18 @@ def _pick(option: str, word: str | None, known: tuple[str, ...]) -> None:
         raise UsageError("usage.choice", f"{option} {word[:40]!r} is not known", hint)
 
 
-def _simulate_job(routed: Routed, choice: LoadChoice, index: int, progress: Progress) -> Simulated:
+def _main(routed: Routed, choice: LoadChoice, progress: Progress) -> _Main:
+    design = routed.built.checked.design
+    if choice.job is not None or (choice.is_job and design.spec.jobs):
+        return _job(routed, choice, find_job(design, choice), progress)
+    return _collective(routed, choice, progress)
+
+
+def _job(routed: Routed, choice: LoadChoice, index: int, progress: Progress) -> _Main:
     design, fabric = routed.built.checked.design, routed.built.fabric
     progress("laying out the job", None)
     traffic = job_collectives(design, fabric, index)
     latency, _ = _latency(routed, choice)
-
-    def estimate() -> ClosedForm:
-        return job_closed_form(design, traffic, latency, _inside_rate(design))
-
-    result, count = _run(routed, lambda: expand_job(traffic), estimate, choice, progress)
-    prediction = predict_job(design, index, traffic, estimate() if result.fidelity == CLOSED else result)
     groups, members = traffic.group_rank.shape
     jobs = len(design.spec.jobs)
     which = f" ({index + 1} of {jobs} declared)" if jobs > 1 else ""
@@ -135,21 +229,18 @@ def _simulate_job(routed: Routed, choice: LoadChoice, index: int, progress: Prog
         f"job {traffic.job}{which}: {groups} all-reduce{'s' if groups > 1 else ''} at once of "
         f"{format_size(traffic.collective.size_bytes)} over {members} GPUs each"
     )
-    return Simulated(
+    return _Main(
+        "job",
         title,
-        routed.routes.digest,
         traffic.collective,
-        "order",
-        choice.seed,
-        count,
-        result,
-        prediction.busbw_gbytes_per_s,
-        prediction,
+        traffic.placement,
+        lambda: expand_job(traffic),
+        lambda: job_closed_form(design, traffic, latency, _inside_rate(design)),
+        (index, traffic),
     )
 
 
-def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress) -> Simulated:
-    check_choice(choice)
+def _collective(routed: Routed, choice: LoadChoice, progress: Progress) -> _Main:
     progress("laying out the collective", None)
     kind = cast("CollectiveKind", choice.collective or "all-reduce")
     plain = "hierarchical" not in ALGORITHMS[kind] or choice.ranks is not None or choice.placement is not None
@@ -170,41 +261,58 @@ def _simulate_collective(routed: Routed, choice: LoadChoice, progress: Progress)
             chunks=pipelined_chunks(collective),
         )
 
-    result, count = _run(routed, lambda: expand(collective, placement), estimate, choice, progress)
     placed = "in order" if order == "order" else f"at random, seed {choice.seed}"
-    size = choice.size or DEFAULT_SIZE
     way = f", {algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
-    title = f"{kind} of {size} over {collective.ranks} ranks{way}, placed {placed}"
-    busbw = collective.bus_bandwidth(result.total_us)
-    return Simulated(title, routed.routes.digest, collective, order, choice.seed, count, result, busbw, None)
+    title = f"{kind} of {choice.size or DEFAULT_SIZE} over {collective.ranks} ranks{way}, placed {placed}"
+    return _Main(kind, title, collective, placement, lambda: expand(collective, placement), estimate)
 
 
-def _run(
-    routed: Routed,
-    expand_flows: Callable[[], Flows],
-    estimate: Callable[[], ClosedForm],
-    choice: LoadChoice,
-    progress: Progress,
-) -> tuple[SimResult, int]:
-    """Simulate, or take the closed form where nobody asked for a load that is too large; also counts the flows."""
-    latency, source = _latency(routed, choice)
-    said = f"message latency: {source}"
-    try:
-        flows = expand_flows()
-    except SpecError as error:
-        if error.code != "spec.too-many-flows" or not choice.is_job:
-            raise
-        return _as_result(estimate(), routed.built.fabric.port_count, said), 0
-    if choice.is_job and flows.count > MAX_DEFAULT_FLOWS:
-        return _as_result(estimate(), routed.built.fabric.port_count, said), 0
-    options = SimOptions(latency, _inside_rate(routed.built.checked.design), choice.seed)
+def _workload(routed: Routed, choice: LoadChoice, main: _Main | None, progress: Progress) -> Workload | None:
+    """Make everything that is sent; None where nobody asked for a load that is too large."""
+    parts: list[Part] = []
+    if main is not None:
+        try:
+            parts.append(main.part())
+        except SpecError as error:
+            if error.code != "spec.too-many-flows" or choice.is_spelt_out:
+                raise
+            return None
+        if parts[0].flows.count > MAX_DEFAULT_FLOWS and not choice.is_spelt_out:
+            return None
+    if choice.has_more:
+        progress("laying out the loads", None)
+        parts += make_loads(routed, choice.loads, choice.seed)
+        if choice.trace is not None:
+            parts.append(read_trace(routed, choice.trace))
+    return gather_loads(parts, tuple(read_straggler(text) for text in choice.stragglers), choice.seed)
 
-    def advance(done: int, total: int) -> None:
-        progress("simulating", done / max(total, 1))
 
-    progress("simulating", None)
-    result = simulate(flows, routed.built.fabric, routed.routes, options, advance)
-    return replace(result, assumptions=(*result.assumptions, said)), flows.count
+def _tell(
+    routed: Routed, choice: LoadChoice, main: _Main | None, result: SimResult, times: tuple[LoadTimes, ...]
+) -> Simulated:
+    """Put together what is shown: of the job or the collective, or of the only load."""
+    first = times[0] if times and (main is not None or len(times) == 1) else None
+    busbw, prediction = (None if first is None else first.busbw_gbytes_per_s), None
+    if main is not None and not times:
+        busbw = main.collective.bus_bandwidth(result.total_us)
+    if main is not None and main.job is not None:
+        index, traffic = main.job
+        own = main.estimate() if first is None else replace(result, total_us=first.finish_us)
+        prediction = predict_job(routed.built.checked.design, index, traffic, own)
+    title = main.title if main is not None else times[0].load.title
+    more = len(times) - 1
+    return Simulated(
+        title=title if more < 1 else f"{title}, beside {more} more load{'s' if more > 1 else ''}",
+        routes_digest=routed.routes.digest,
+        collective=main.collective if main is not None else (first.load.collective if first else None),
+        placement_order=main.placement.order if main is not None else "order",
+        seed=choice.seed,
+        flows=sum(item.load.count for item in times),
+        result=result,
+        busbw_gbytes_per_s=busbw,
+        prediction=prediction,
+        loads=times,
+    )
 
 
 def _as_result(closed: ClosedForm, ports: int, said: str) -> SimResult:

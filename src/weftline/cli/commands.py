@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weftline.cli.options import Json, NoColor, Out, Place, Quiet, Seed
-from weftline.errors import UsageError
+from weftline.cli.simulation import simulate
 
 Certificates = Annotated[
     Path | None,
@@ -152,66 +152,6 @@ def render(
     with show_progress(quiet=quiet, no_color=no_color) as progress:
         rendered = render_place(place, out, force=force, against=against, progress=progress)
     return show.show_rendered(rendered, as_json=as_json, no_color=no_color)
-
-
-def simulate(
-    place: Place,
-    collective: Annotated[
-        str | None,
-        typer.Option(
-            "--collective",
-            metavar="WORD",
-            help="all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, gather, scatter or permutation.",
-        ),
-    ] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm",
-            metavar="WORD",
-            help="ring, hierarchical, tree, double-binary-tree or halving-doubling.",
-        ),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")
-    ] = None,
-    ranks: Annotated[int | None, typer.Option("--ranks", min=1, metavar="N", help="How many GPUs take part.")] = None,
-    placement: Annotated[str | None, typer.Option("--placement", metavar="WORD", help="order or random.")] = None,
-    seed: Seed = 0,
-    job: Annotated[str | None, typer.Option("--job", metavar="NAME", help="A declared job; else the first.")] = None,
-    latency_us: Annotated[
-        float | None,
-        typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
-    ] = None,
-    parameters: Annotated[
-        bool,
-        typer.Option(
-            "--parameters", metavar="", help="Print what packets would meet (buffers, thresholds, timers), and stop."
-        ),
-    ] = False,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="FOLDER", help="Device files to read in place of those that are rendered."),
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    no_color: NoColor = False,
-) -> int:
-    """Simulate the declared job's all-reduce, or the collective that the options describe."""
-    if parameters:
-        from weftline.cli.parameters import show_parameters
-
-        return show_parameters(place, files, as_json=as_json, quiet=quiet, no_color=no_color)
-    if files is not None:
-        raise UsageError("usage.choice", "--files goes with --parameters", "add --parameters, or leave --files out")
-    from weftline.app.simulate import LoadChoice, simulate_place
-    from weftline.cli import show
-    from weftline.cli.output import show_progress
-
-    choice = LoadChoice(collective, algorithm, size, ranks, placement, seed, latency_us, job)
-    with show_progress(quiet=quiet, no_color=no_color) as progress:
-        simulated = simulate_place(place, choice, progress)
-    return show.show_simulation(simulated, as_json=as_json, no_color=no_color)
 
 
 def report(

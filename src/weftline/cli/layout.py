@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from weftline.app.build import Built
     from weftline.app.render import Rendered
-    from weftline.app.simulate import Simulated
+    from weftline.app.simulate import LoadTimes, Simulated
     from weftline.model.difference import Difference
     from weftline.model.proof import Proof, ProofReport, Witness
 
@@ -162,7 +162,21 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
         "flows": simulated.flows,
         "fidelity": f"{result.fidelity}: no headers, no loss, no queueing" if simulated.has_loads else result.fidelity,
     }
+    if len(simulated.loads) > 1:
+        for number, times in enumerate(simulated.loads, 1):
+            rows[f"load {number}"] = _load_line(times)
     return rows if simulated.has_loads else {name: row for name, row in rows.items() if name != "flows"}
+
+
+def _load_line(times: LoadTimes) -> str:
+    """Say how one load fared among the others."""
+    from weftline.units import format_busbw, format_time_us
+
+    said = f"{times.load.title}: over after {format_time_us(times.finish_us)}"
+    if times.busbw_gbytes_per_s is not None:
+        said += f", {format_busbw(times.busbw_gbytes_per_s)}"
+    median, late = format_time_us(times.median_us), format_time_us(times.p99_us)
+    return f"{said}; a message takes {median}, one of a hundred more than {late}"
 
 
 def list_differences(differences: Sequence[Difference]) -> Iterator[str]:

@@ -30,6 +30,13 @@ def job_closed_form(
     )
 
 
+def job_compute_us(design: ResolvedSpec, job_index: int) -> float | None:
+    """Say how long the arithmetic of one step takes on each GPU; None where the peak rate is not known."""
+    job = design.spec.jobs[job_index]
+    tokens = float(job.global_batch) * job.sequence_length
+    return _compute_us(design, job, len(design.job_hosts[job_index]) * design.gpus, tokens, [])
+
+
 def predict_job(
     design: ResolvedSpec, job_index: int, traffic: JobTraffic, result: SimResult | ClosedForm
 ) -> JobPrediction:

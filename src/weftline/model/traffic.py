@@ -141,3 +141,17 @@ class Flows:
     def count(self) -> int:
         """Count the flows."""
         return len(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Flows that belong together, such as those of a collective or of a storage, and where they stand among others."""
+
+    kind: str
+    title: str
+    first: int
+    count: int
+    collective: Collective | None
+    """What a bus bandwidth can be given for."""
+    start_us: float
+    """When its first flow may start."""

@@ -102,6 +102,28 @@ def job_rings(traffic: JobTraffic) -> I32:
     return _rings(traffic)[0].astype(np.int32)
 
 
+def job_pipelines(traffic: JobTraffic, stages: int) -> I32:
+    """List the ranks that pass activations on to each other, ``[pipelines, stages]``."""
+    groups, data = traffic.group_rank.shape
+    return np.ascontiguousarray(traffic.group_rank.reshape(stages, groups // stages, data).T.reshape(-1, stages))
+
+
+def job_experts(traffic: JobTraffic, members: int) -> I32:
+    """Split each data-parallel group into groups of neighbours that hold the experts, ``[groups, members]``.
+
+    Raises:
+        SpecError: ``spec.load`` where they do not divide.
+    """
+    data = traffic.group_rank.shape[1]
+    if not 2 <= members <= data or data % members:
+        raise SpecError(
+            "spec.load",
+            f"{data} data-parallel ranks do not divide into groups of {members} experts",
+            f"choose a divisor of {data}, at least 2" if data > 1 else "the job has one copy of the model only",
+        )
+    return np.ascontiguousarray(traffic.group_rank.reshape(-1, members))
+
+
 def _job_transfers(traffic: JobTraffic) -> Transfers:
     size = float(traffic.collective.size_bytes)
     groups, data = traffic.group_rank.shape

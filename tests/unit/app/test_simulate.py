@@ -48,7 +48,7 @@ def test_a_job_is_chosen_by_name(routed: Routed) -> None:
     ("choice", "said"),
     [
         (LoadChoice(job="huge"), "choose small, large"),
-        (LoadChoice(job="small", ranks=4), "give --job NAME alone, or the collective alone"),
+        (LoadChoice(job="small", ranks=4), "give --job NAME, or the collective; --load job adds a job to it"),
     ],
 )
 def test_a_job_that_cannot_be_meant(routed: Routed, choice: LoadChoice, said: str) -> None:

@@ -139,11 +139,11 @@ def test_what_is_written_is_read(data: st.DataObject) -> None:
         wanted.append((f"e{ends[0]}", f"e{ends[1]}", float(size), float(start), after))
     trace = parse("\n".join(lines).encode(), "t.csv")
     assert trace.problems == ()
-    start = trace.start_us.tolist() or [0.0] * count
-    read = [
+    times: list[float] = trace.start_us.tolist() or [0.0] * count
+    read: list[tuple[str, str, float, float, list[int]]] = [
         (trace.end_name[a], trace.end_name[b], size, time, after)
         for a, b, size, time, after in zip(
-            trace.source.tolist(), trace.target.tolist(), trace.size_bytes.tolist(), start, needs(trace), strict=True
+            trace.source.tolist(), trace.target.tolist(), trace.size_bytes.tolist(), times, needs(trace), strict=True
         )
     ]
     assert read == wanted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from weftline.app.simulate import Simulated
+from weftline.app.simulate import LoadTimes, Simulated
 from weftline.model.result import JobPrediction
+from weftline.model.traffic import Collective
 
 
 def view_simulation(simulated: Simulated) -> dict[str, object]:
@@ -19,15 +20,37 @@ def view_simulation(simulated: Simulated) -> dict[str, object]:
         "bound_low_us": result.bound_low_us,
         "bound_name": result.bound_name,
         "flows": simulated.flows,
-        "collective": {
-            "kind": simulated.collective.kind,
-            "algorithm": simulated.collective.algorithm,
-            "size_bytes": simulated.collective.size_bytes,
-            "ranks": simulated.collective.ranks,
-        },
+        "collective": _view_collective(simulated.collective),
         "placement": {"order": simulated.placement_order, "seed": simulated.seed},
+        "loads": [_view_load(times) for times in simulated.loads],
         "assumptions": list(result.assumptions),
         "job": None if simulated.prediction is None else view_job(simulated.prediction),
+    }
+
+
+def _view_collective(collective: Collective | None) -> dict[str, object] | None:
+    if collective is None:
+        return None
+    return {
+        "kind": collective.kind,
+        "algorithm": collective.algorithm,
+        "size_bytes": collective.size_bytes,
+        "ranks": collective.ranks,
+    }
+
+
+def _view_load(times: LoadTimes) -> dict[str, object]:
+    """Show one load among those that ran at the same time."""
+    return {
+        "kind": times.load.kind,
+        "title": times.load.title,
+        "flows": times.load.count,
+        "size_bytes": times.size_bytes,
+        "start_us": times.load.start_us,
+        "finish_us": times.finish_us,
+        "busbw_GBps": times.busbw_gbytes_per_s,
+        "message_median_us": times.median_us,
+        "message_p99_us": times.p99_us,
     }
 
 
