@@ -90,6 +90,9 @@ def _guess_length(design: ResolvedSpec, fabric: Fabric, port: int) -> float:
 def lay_columns(source: PacketSource, defaults: NodeDefaults, respond: FindResponse) -> Columns:
     """Lay rates, times along cables and latencies out; O(ports).
 
+    Both latencies of an endpoint count where a packet arrives: a wait in front of its wire would make the way there and
+    back longer for pauses and credits, which it does not.
+
     Raises:
         SpecError: ``spec.link-rate`` where a link has no rate, or one beyond 10 Tb/s.
     """
@@ -103,8 +106,10 @@ def lay_columns(source: PacketSource, defaults: NodeDefaults, respond: FindRespo
     entries: list[Entry] = [*_list_links(fabric, rate, length), *waits]
     for key, note, nodes in _list_nodes(source, defaults):
         column = {"latency": latency, "receive": receive, "cut": cut}[key]
-        column[nodes] = int(note.figure.value) if key == "cut" else round(float(note.figure.value) * 1000)
+        column[nodes] += int(note.figure.value) if key == "cut" else round(float(note.figure.value) * 1000)
         entries.append(Entry(NODES, note, "node", nodes))
+    # A packet that has started is in the pipeline for the latency of its switch before the wire, where pauses act.
+    response = np.maximum(response - latency[fabric.port_node], 0)
     return Columns(rate, propagation, response, latency, receive, cut, tuple(entries), assumptions)
 
 
@@ -178,13 +183,12 @@ def _list_nodes(source: PacketSource, defaults: NodeDefaults) -> Iterator[tuple[
         yield "cut", Note("cut-through", "", known or guess), nodes
     nodes = np.flatnonzero(~is_switch)
     name = nic_name(design)
-    for column, key, value in (
-        ("latency", "send_latency_ns", defaults.send_ns),
-        ("receive", "receive_latency_ns", defaults.receive_ns),
+    for way, key, value in (
+        ("memory to wire", "send_latency_ns", defaults.send_ns),
+        ("wire to memory", "receive_latency_ns", defaults.receive_ns),
     ):
         found = _from_part(design.nic, name, key) or _guess(value, defaults.host_source)
-        way = "memory to wire" if column == "latency" else "wire to memory"
-        yield column, Note(f"latency, {way}", "ns", found), nodes
+        yield "receive", Note(f"latency, {way}", "ns", found), nodes
 
 
 def _switch_time(defaults: NodeDefaults) -> tuple[float, str]:

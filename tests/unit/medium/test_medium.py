@@ -44,7 +44,7 @@ def make_source(**options: Any) -> PacketSource:
 
 
 def respond(_part: SwitchPart | NicPart, _name: str, tier: TierPart | None, rate_gbps: float) -> Figure:
-    return Figure(rate_gbps if tier is None else 2.5, "default", "made up")
+    return Figure(rate_gbps if tier is None else 2500.0, "default", "made up")
 
 
 def indices(*numbers: int) -> I64:
@@ -61,11 +61,11 @@ def test_columns_are_exact_in_picoseconds() -> None:
     assert set(columns.propagation_ps[joined].tolist()) == {15_152, 151_515, 505_051}
     assert (columns.propagation_ps[joined] == columns.propagation_ps[fabric.port_peer[joined]]).all()
     is_switch = np.isin(np.arange(fabric.node_count), fabric.switch_node)
-    assert (columns.latency_ps == np.where(is_switch, 500_000, 10_000)).all()
-    assert (columns.receive_ps == np.where(is_switch, 0, 20_000)).all()
+    assert (columns.latency_ps == np.where(is_switch, 500_000, 0)).all()
+    assert (columns.receive_ps == np.where(is_switch, 0, 30_000)).all()
     assert (columns.is_cut_through == is_switch).all()
     own = is_switch[fabric.port_node]
-    assert (columns.response_ps[joined & own] == 2500).all()
+    assert (columns.response_ps[joined & own] == 2_000_000).all()
     assert (columns.response_ps[joined & ~own] == 400_000).all()
     assert columns.assumptions == ()
 

@@ -116,12 +116,12 @@ def test_a_part_overrides_buffer_and_window() -> None:
     source = source_of(route("infiniband"))
     leaf = source.design.leaf
     part = leaf.part.model_copy(
-        update={"lane_buffer_bytes": 65_536, "credit_window_bytes": 32_768, "credit_response_ns": 50.0}
+        update={"lane_buffer_bytes": 65_536, "credit_window_bytes": 32_768, "credit_response_ns": 250.0}
     )
     design = replace(source.design, leaf=replace(leaf, part=part))
     medium = medium_of(replace(source, design=design))
     own = profile_of(source, medium, "leaf-001/1")
     assert (own.buffer_bytes, own.window_bytes) == (65_536, 32_768)
     assert profile_of(source, medium, "spine-01/1").buffer_bytes == 131_072
-    assert medium.response_ps[port_of(source, "leaf-001/1")] == 50_000
+    assert medium.response_ps[port_of(source, "leaf-001/1")] == 100_000  # less 150 ns in the pipeline
     assert medium.response_ps[port_of(source, "host-0001/nic1")] == 0

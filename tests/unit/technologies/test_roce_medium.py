@@ -53,7 +53,9 @@ def test_headroom_grows_with_the_cable(source: PacketSource) -> None:
     assert profile_of(source, medium, "leaf-001/3").headroom_bytes == 99_328  # 30 m to a spine
     port = port_of(source, "leaf-001/3")
     assert medium.propagation_ps[port] == round(30 / 198e6 * 1e12) == 151_515
-    assert medium.response_ps[port] == 905 * 512 * 1000 // 400
+    # A pause acts at the wire, and packets that started 600 ns ago are still on their way there.
+    assert medium.response_ps[port] == 905 * 512 * 1000 // 400 - 600_000
+    assert medium.response_ps[port_of(source, "host-0001/nic1")] == 905 * 512 * 1000 // 400
     assert medium.latency_ps[source.fabric.port_node[port]] == 600_000
 
 
@@ -221,7 +223,7 @@ def _sending(devices: Mapping[str, ObservedDevice], byte: int) -> dict[str, Obse
 def test_a_part_overrides_what_nobody_publishes() -> None:
     source = source_of(route("roce"))
     part = source.design.leaf.part.model_copy(
-        update={"pause_response_ns": 100.0, "latency_ns": 700.0, "is_cut_through": False}
+        update={"pause_response_ns": 1000.0, "latency_ns": 700.0, "is_cut_through": False}
     )
     nic = source.design.nic.model_copy(update={"send_latency_ns": 10.0, "receive_latency_ns": 20.0})
     design = replace(source.design, leaf=replace(source.design.leaf, part=part), nic=nic)
@@ -229,8 +231,8 @@ def test_a_part_overrides_what_nobody_publishes() -> None:
     leaf, spine = (source.fabric.node_name.index(name) for name in ("leaf-001", "spine-01"))
     assert (medium.latency_ps[leaf], medium.latency_ps[spine]) == (700_000, 600_000)
     assert (medium.is_cut_through[leaf], medium.is_cut_through[spine]) == (0, 1)
-    assert medium.response_ps[port_of(source, "leaf-001/1")] == 100_000
-    assert (medium.latency_ps[0], medium.receive_ps[0]) == (10_000, 20_000)
+    assert medium.response_ps[port_of(source, "leaf-001/1")] == 300_000
+    assert (medium.latency_ps[0], medium.receive_ps[0]) == (0, 30_000)
 
 
 def test_nothing_is_written_to() -> None:
