@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -138,7 +138,8 @@ def gather_loads(parts: list[Part], stragglers: tuple[Straggler, ...], seed: int
     flows: list[Flows] = []
     for part in parts:
         late = None if part.placement is None else _late(stragglers, part.placement.ranks, seed)
-        flows.append(part.flows if late is None else delay_ranks(part.flows, cast("Placement", part.placement), late))
+        own = part.flows if late is None else delay_ranks(part.flows, cast("Placement", part.placement), late)
+        flows.append(start_later(own, part.start_us))
     ranks = max((part.placement.ranks for part in parts if part.placement is not None), default=0)
     for straggler in stragglers:
         if ranks == 0 or (isinstance(straggler.who, int) and straggler.who >= ranks):
@@ -168,11 +169,10 @@ def _late(stragglers: tuple[Straggler, ...], ranks: int, seed: int) -> F64 | Non
 
 
 def _started(part: Part, start_us: float) -> Part:
+    """Note when a load starts; its flows get that time after the delays of its ranks, which count from then."""
     if start_us == 0:
         return part
-    flows = start_later(part.flows, start_us)
-    title = f"{part.title}, from {start_us:g} us on"
-    return Part(part.kind, title, flows, part.placement, part.collective, start_us, part.assumptions)
+    return replace(part, title=f"{part.title}, from {start_us:g} us on", start_us=start_us)
 
 
 def _collective(words: LoadWords, scene: _Scene) -> list[Part]:

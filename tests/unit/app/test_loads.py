@@ -115,6 +115,15 @@ def test_a_late_rank_makes_a_collective_late(routed: Routed) -> None:
         assert caught.value.code == "usage.load"
 
 
+def test_a_late_rank_is_late_from_the_start_of_its_load_on(routed: Routed) -> None:
+    """Also a rank that is drawn; without the delay being counted from 0, a load that starts later would hide it."""
+    load = "all-reduce:ranks=8,size=8MB"
+    early = run(routed, load, latency_us=1.0, stragglers=("2:300", "exponential:20"))
+    later = run(routed, f"{load},start_us=500", latency_us=1.0, stragglers=("2:300", "exponential:20"))
+    assert early.result.total_us > 300
+    assert later.result.total_us == pytest.approx(500 + early.result.total_us)
+
+
 def test_a_load_may_start_later_and_its_bandwidth_counts_from_then(routed: Routed) -> None:
     one = run(routed, "all-reduce:ranks=8,size=8MB", latency_us=1.0)
     later = run(routed, "all-reduce:ranks=8,size=8MB,start_us=500", latency_us=1.0)
