@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.packet_worlds import UNTIL_PS, Scene, scenes
+from tests.kernels.packet_worlds import UNTIL_PS, Scene, make_scene, reduce_scene, scenes, without
 from tests.kernels.reference.packets import run, simulate, tell
 from tests.kernels.reference.packets_fabric import Fabric
+from tests.kernels.reference.packets_loop import Event
 from tests.kernels.reference.packets_world import NIL, World
 from weftline.model.packet import FlowControl
 
@@ -95,27 +97,49 @@ def bound(world: World, flow: int) -> int:
     return int(latency + medium.receive_ps[last]) + -(-wire * 8_000_000 // int(medium.rate_mbps[ports].min()))
 
 
+def list_sights(scene: Scene) -> set[str]:
+    """Name what happens in a scene."""
+    loop, fabric, hosts = run(scene.make_world(), UNTIL_PS)
+    outcome = tell(loop, fabric, hosts)
+    sent = sum(fabric.port[port].packets for port in {*hosts.source})
+    sights = {
+        "loss": outcome.loss is not None,
+        "locked": bool(outcome.cycle),
+        "stopped": bool(loop.heap),
+        "whole": NIL not in outcome.finish_ps,
+        "sent again": sent > 2 * sum(sender.count for sender in hosts.sender),
+        "paced": any(sender.pace is not None and sender.pace.noticed >= 0 for sender in hosts.sender),
+        "cut through": not all(fabric.is_stored),
+        **{spread: scene.spread == spread for spread in ("spray", "adaptive")},
+        **{kind.name: times > 0 for kind, times in loop.kinds.items()},
+    }
+    for name in ("pauses", "marks", "drops", "held_ps", "starved_ps"):
+        sights[name] = any(getattr(port, name) for port in outcome.ports)
+    assert not sights.keys() - EXPECTED
+    return {name for name, is_there in sights.items() if is_there}
+
+
+EXPECTED = {
+    "loss", "locked", "stopped", "whole", "sent again", "paced", "cut through", "spray", "adaptive", "pauses", "marks",
+    "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
+}  # fmt: skip
+
+
 def test_the_worlds_show_everything() -> None:
     """Every kind of event, and everything that a port counts, is there in some of the worlds."""
-    seen: Counter[str] = Counter()
+    controls = (FlowControl.PAUSE, FlowControl.CREDIT)
+    rings = [make_scene(seed, "ring", control) for seed in range(20) for control in controls]
+    seen = Counter(name for scene in [*rings, *map(make_scene, range(160))] for name in list_sights(scene))
+    assert {name: seen[name] for name in EXPECTED if seen[name] < 3} == {}
 
-    @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-    @given(scenes() | scenes("ring", FlowControl.PAUSE) | scenes("ring", FlowControl.CREDIT))
-    def look(scene: Scene) -> None:
-        world = scene.make_world()
-        loop, fabric, hosts = run(world, UNTIL_PS)
-        outcome = tell(loop, fabric, hosts)
-        seen.update(kind.name for kind, times in loop.kinds.items() if times)
-        for name in ("pauses", "marks", "drops", "held_ps"):
-            seen[name] += any(getattr(port, name) for port in outcome.ports)
-        seen["loss"] += outcome.loss is not None
-        seen["locked"] += bool(outcome.cycle)
-        seen["stopped"] += bool(loop.heap)
-        seen["whole"] += NIL not in outcome.finish_ps
-        sent = sum(outcome.ports[int(port)].packets for port in {*world.flow_source.tolist()})
-        seen["sent again"] += sent > 2 * sum(sender.count for sender in hosts.sender)
-        seen["paced"] += any(sender.pace is not None and sender.pace.noticed >= 0 for sender in hosts.sender)
-        seen["turned"] += any(fabric.turn)
 
-    look()
-    assert min(seen.values()) >= 3, seen
+def test_a_bad_scene_can_be_made_smaller() -> None:
+    """Some scene drops packets; the smallest part of it that still does has no flow that could be left out."""
+    large = (scene for scene in map(make_scene, range(100)) if len(scene.sketch.flows) > 3)
+    scene = next(scene for scene in large if "drops" in list_sights(scene))
+    small = reduce_scene(scene, lambda part: "drops" in list_sights(part))
+    assert "drops" in list_sights(small)
+    assert len(small.sketch.flows) < len(scene.sketch.flows)
+    for at in range(len(small.sketch.flows)):
+        rest = without(small.sketch.flows, at)
+        assert not rest or "drops" not in list_sights(replace(small, sketch=replace(small.sketch, flows=rest)))
