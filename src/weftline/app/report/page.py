@@ -143,7 +143,7 @@ def _load_part(source: ReportInput) -> dict[str, object]:
     return {
         "topology": Markup(topology),  # noqa: S704  (our own SVG, escaped there)
         "gathered": is_gathered,
-        "legend": Markup(_legend()),  # noqa: S704
+        "legend": Markup(load_legend()),  # noqa: S704
         "load_of": source.simulated.title if known else "the worst shift permutation",
         "maps": [_show_map(heat) for heat in _heat_maps(fabric, share)] if known else [],
         "maps_reason": "" if known else "The job was not simulated, so the load of each link in it is not known.",
@@ -258,7 +258,8 @@ def _show_map(heat: HeatMap, what: str = "Load") -> dict[str, object]:
     return {"title": heat.title, "note": note, "svg": Markup(draw_heat_map(heat, what))}  # noqa: S704
 
 
-def _legend() -> str:
+def load_legend() -> str:
+    """Explain the colours of loads."""
     steps = ["idle", *(f"to {round(100 * step / (BUCKETS - 2))} %" for step in range(1, BUCKETS - 1)), "over"]
     items = "".join(f'<span><i class="load-{i}"></i>{text}</span>' for i, text in enumerate(steps))
     return f'<div class="legend">{items}</div>'

@@ -1,0 +1,86 @@
+"""Tables of a packet simulation in Parquet files: flows, ports, and ports over time."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from weftline.app.packets import Packets
+from weftline.errors import UsageError
+from weftline.model.fabric import Fabric
+from weftline.model.traffic import Flows
+
+TABLES = ("flows.parquet", "ports.parquet", "series.parquet")
+
+
+def save_packets(packets: Packets, flows: Flows, fabric: Fabric, folder: Path) -> tuple[Path, ...]:
+    """Write the tables into a folder; all of them or none.
+
+    Raises:
+        UsageError: ``usage.path`` where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=".packets-", dir=folder))
+    except OSError as error:
+        raise UsageError("usage.path", f"{folder}: {error.strerror}", "give a folder that can be written") from error
+    try:
+        for name, columns in zip(TABLES, _list_tables(packets, flows, fabric), strict=True):
+            _write(columns, beside / name)
+        for name in TABLES:
+            (beside / name).replace(folder / name)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return tuple(folder / name for name in TABLES)
+
+
+def _write(columns: dict[str, Any], path: Path) -> None:
+    tables, files = cast("Any", pa), cast("Any", parquet)
+    files.write_table(tables.table(columns), path, compression="zstd")
+
+
+def _list_tables(packets: Packets, flows: Flows, fabric: Fabric) -> tuple[dict[str, Any], ...]:
+    result, lanes = packets.result, packets.result.lanes
+    names = np.array([fabric.port_name(at) for at in range(fabric.port_count)])
+    # Ports that never sent would be most of the rows.
+    used = np.flatnonzero(result.port_bytes > 0)
+    times = len(result.series.at_ps)
+    return (
+        {
+            "source": names[flows.source],
+            "target": names[flows.target],
+            "bytes": flows.size_bytes,
+            "tag": flows.tag,
+            "start_ps": result.start_ps,
+            "finish_ps": result.finish_ps,
+            "let_go_by": result.cause,
+            "longest_wait_ps": result.longest_ps,
+            "waited_at": np.where(result.longest_at >= 0, names[result.longest_at], ""),
+        },
+        {
+            "port": names,
+            "peer": [names[at] if at >= 0 else "" for at in fabric.port_peer],
+            "bytes": result.port_bytes,
+            "largest_queue_bytes": lanes.most_queued.max(axis=1),
+            "largest_held_bytes": lanes.most_held.max(axis=1),
+            "held_ps": lanes.held_ps.sum(axis=1),
+            "without_credit_ps": lanes.starved_ps.sum(axis=1),
+            "marks": lanes.marks.sum(axis=1),
+            "drops": lanes.drops.sum(axis=1),
+            "pauses_sent": lanes.pauses.sum(axis=1),
+            "discards": lanes.discards.sum(axis=1),
+        },
+        {
+            "at_ps": np.repeat(result.series.at_ps, len(used)),
+            "port": np.tile(names[used], times),
+            "sent_bytes": result.series.sent_bytes[:, used].ravel(),
+            "queued_bytes": result.series.queued_bytes[:, used].ravel(),
+            "held_lanes": result.series.held_lanes[:, used].ravel(),
+        },
+    )
