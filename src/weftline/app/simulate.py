@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,10 +12,12 @@ import numpy as np
 
 from weftline.app.load_words import read_load, read_straggler
 from weftline.app.loads import Part, Workload, gather_loads, make_loads, read_trace
+from weftline.app.packets import PacketChoice, Packets, as_times, check_packets, run_packets
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
 from weftline.errors import SpecError, UsageError
 from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
+from weftline.model.fabric import Fabric
 from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
 from weftline.model.traffic import (
     Algorithm,
@@ -55,6 +58,8 @@ class LoadChoice:
     """What else is sent at the same time, as ``incast:senders=15``."""
     trace: Path | None = None
     stragglers: tuple[str, ...] = ()
+    packets: PacketChoice | None = None
+    """Packet by packet; None: as fluid."""
 
     @property
     def is_job(self) -> bool:
@@ -75,7 +80,7 @@ class LoadChoice:
     @property
     def is_spelt_out(self) -> bool:
         """Whether somebody asked for just this load, so that nothing stands in for it."""
-        return not self.is_job or self.has_more or bool(self.stragglers)
+        return not self.is_job or self.has_more or bool(self.stragglers) or self.packets is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +90,21 @@ class LoadTimes:
     load: Load
     size_bytes: float
     """Of all its messages."""
-    finish_us: float
+    finish_us: float | None
+    """None where some of it never arrived."""
     busbw_gbytes_per_s: float | None
     median_us: float
-    """Of its messages, from the start of each to its arrival."""
+    """Of its messages that arrived, from the start of each to its arrival."""
     p99_us: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Packets, and the fabric and flows that they are of."""
+
+    packets: Packets
+    fabric: Fabric
+    flows: Flows
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +122,8 @@ class Simulated:
     prediction: JobPrediction | None
     loads: tuple[LoadTimes, ...]
     """Each of the loads that ran at the same time; none where a closed form stands in."""
+    sent: Sent | None = None
+    """What was sent packet by packet, where it was."""
 
     @property
     def has_loads(self) -> bool:
@@ -144,9 +161,17 @@ def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = sil
     workload = _workload(routed, choice, main, progress)
     latency, source = _latency(routed, choice)
     said = f"message latency: {source}"
+    sent = None
     if workload is None:
         main = cast("_Main", main)
         result, times = _as_result(main.estimate(), routed.built.fabric.port_count, said), ()
+    elif choice.packets is not None:
+        inside = _inside_rate(routed.built.checked.design)
+        packets = run_packets(routed, workload.flows, choice.packets, inside, choice.seed, progress)
+        sent = Sent(packets, routed.built.fabric, workload.flows)
+        result = as_times(packets, choice.seed)
+        result = replace(result, assumptions=(*result.assumptions, *workload.assumptions))
+        times = tuple(time_load(load, workload.flows, result) for load in workload.loads)
     else:
         options = SimOptions(latency, _inside_rate(routed.built.checked.design), choice.seed)
 
@@ -157,7 +182,7 @@ def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = sil
         result = simulate(workload.flows, routed.built.fabric, routed.routes, options, advance)
         result = replace(result, assumptions=(*result.assumptions, *workload.assumptions, said))
         times = tuple(time_load(load, workload.flows, result) for load in workload.loads)
-    return _tell(routed, choice, main, result, times)
+    return replace(_tell(routed, choice, main, result, times), sent=sent)
 
 
 def check_choice(choice: LoadChoice) -> None:
@@ -175,6 +200,8 @@ def check_choice(choice: LoadChoice) -> None:
         read_load(text)
     for text in choice.stragglers:
         read_straggler(text)
+    if choice.packets is not None:
+        check_packets(choice.packets)
 
 
 def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
@@ -198,9 +225,11 @@ def time_load(load: Load, flows: Flows, result: SimResult) -> LoadTimes:
     own = slice(load.first, load.first + load.count)
     start, finish = result.start_us[own], result.finish_us[own]
     took = (finish - start)[flows.via[own] != Via.WORK]
-    over = float(finish.max(initial=0.0))
+    took = took[np.isfinite(took)]
+    end = float(finish.max(initial=0.0))
+    over = None if math.isnan(end) else end
     middle, late = (float(np.quantile(took, share)) if len(took) else 0.0 for share in (0.5, 0.99))
-    busbw = load.collective.bus_bandwidth(over - load.start_us) if load.collective else None
+    busbw = load.collective.bus_bandwidth(over - load.start_us) if load.collective and over is not None else None
     return LoadTimes(load, float(flows.size_bytes[own].sum()), over, busbw, middle, late)
 
 
@@ -295,9 +324,9 @@ def _tell(
     busbw, prediction = (None if first is None else first.busbw_gbytes_per_s), None
     if main is not None and not times:
         busbw = main.collective.bus_bandwidth(result.total_us)
-    if main is not None and main.job is not None:
+    if main is not None and main.job is not None and (first is None or first.finish_us is not None):
         index, traffic = main.job
-        own = main.estimate() if first is None else replace(result, total_us=first.finish_us)
+        own = main.estimate() if first is None else replace(result, total_us=cast("float", first.finish_us))
         prediction = predict_job(routed.built.checked.design, index, traffic, own)
     title = main.title if main is not None else times[0].load.title
     more = len(times) - 1

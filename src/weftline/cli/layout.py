@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from weftline.app.build import Built
     from weftline.app.render import Rendered
-    from weftline.app.simulate import LoadTimes, Simulated
+    from weftline.app.simulate import LoadTimes, Sent, Simulated
     from weftline.model.difference import Difference
     from weftline.model.proof import Proof, ProofReport, Witness
 
@@ -160,19 +160,58 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
         "lower bound": f"{format_time_us(result.bound_low_us)} ({result.bound_name})",
         "bus bandwidth": format_busbw(simulated.busbw_gbytes_per_s),
         "flows": simulated.flows,
-        "fidelity": f"{result.fidelity}: no headers, no loss, no queueing" if simulated.has_loads else result.fidelity,
+        "fidelity": _tell_fidelity(simulated),
     }
+    if simulated.sent is not None:
+        rows |= packet_rows(simulated.sent)
     if len(simulated.loads) > 1:
         for number, times in enumerate(simulated.loads, 1):
             rows[f"load {number}"] = _load_line(times)
     return rows if simulated.has_loads else {name: row for name, row in rows.items() if name != "flows"}
 
 
+def _tell_fidelity(simulated: Simulated) -> str:
+    if simulated.sent is not None:
+        packets = simulated.sent.packets.result
+        return f"packet: {packets.hops:,} packet hops, every queue, pause and loss"
+    fidelity = simulated.result.fidelity
+    return f"{fidelity}: no headers, no loss, no queueing" if simulated.has_loads else fidelity
+
+
+def packet_rows(sent: Sent) -> dict[str, object]:
+    """Gather how packets fared: the ending, losses, pauses and marks, and what held the critical path."""
+    from weftline.app.packets import tell_ending, tell_loss
+    from weftline.units import format_time_us
+
+    packets, result = sent.packets, sent.packets.result
+    lanes = result.lanes
+    rows: dict[str, object] = {
+        "ending": tell_ending(packets, sent.fabric),
+        "lossless": tell_loss(packets, sent.fabric),
+        "packets": f"{result.dropped:,} dropped, {result.again:,} sent again, {int(lanes.marks.sum()):,} marked",
+        "pauses": f"{int(lanes.pauses.sum()):,} frames; held back for {_longest_hold(sent)} at most",
+    }
+    if packets.held_by:
+        first = packets.held_by[0]
+        rows["held by"] = f"{first.name}: messages of the critical path waited {format_time_us(first.wait_us)} there"
+    return rows
+
+
+def _longest_hold(sent: Sent) -> str:
+    from weftline.app.packets import PS_PER_US
+    from weftline.units import format_time_us
+
+    lanes = sent.packets.result.lanes
+    return format_time_us(float((lanes.held_ps + lanes.starved_ps).max(initial=0)) / PS_PER_US)
+
+
 def _load_line(times: LoadTimes) -> str:
     """Say how one load fared among the others."""
     from weftline.units import format_busbw, format_time_us
 
-    said = f"{times.load.title}: over after {format_time_us(times.finish_us)}"
+    said = f"{times.load.title}: not over"
+    if times.finish_us is not None:
+        said = f"{times.load.title}: over after {format_time_us(times.finish_us)}"
     if times.busbw_gbytes_per_s is not None:
         said += f", {format_busbw(times.busbw_gbytes_per_s)}"
     median, late = format_time_us(times.median_us), format_time_us(times.p99_us)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weftline.app.simulate import LoadTimes, Simulated
+from weftline.app.views.packets import view_packets
 from weftline.model.result import JobPrediction
 from weftline.model.traffic import Collective
 
@@ -25,6 +26,7 @@ def view_simulation(simulated: Simulated) -> dict[str, object]:
         "loads": [_view_load(times) for times in simulated.loads],
         "assumptions": list(result.assumptions),
         "job": None if simulated.prediction is None else view_job(simulated.prediction),
+        "packets": None if simulated.sent is None else view_packets(simulated.sent.packets, simulated.sent.fabric),
     }
 
 
