@@ -154,6 +154,12 @@ def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent)
     return simulate_routed(run_to_routes(place, progress), choice, progress)
 
 
+def simulate_second(place: Path, choice: LoadChoice, files: Path, progress: Progress = silent) -> Simulated:
+    """Simulate the same packets once more with other device files."""
+    packets = replace(cast("PacketChoice", choice.packets), files=files)
+    return simulate_place(place, replace(choice, packets=packets), progress)
+
+
 def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = silent) -> Simulated:
     """Simulate on routes that exist."""
     check_choice(choice)

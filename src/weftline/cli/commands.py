@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weftline.cli.options import Json, NoColor, Out, Place, Quiet, Seed
-from weftline.cli.simulation import simulate
+from weftline.cli.simulating import simulate
 
 Certificates = Annotated[
     Path | None,

@@ -20,6 +20,7 @@ from weftline.cli.output import clean, gather_problems, make_console, print_json
 from weftline.errors import EXIT_DONE, EXIT_NO
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from weftline.app.adopt import Adopted, Compared
@@ -174,18 +175,24 @@ def show_rendered(rendered: Rendered, *, as_json: bool, no_color: bool) -> int:
     return EXIT_DONE
 
 
-def show_simulation(simulated: Simulated, *, as_json: bool, no_color: bool) -> int:
-    """Print the time, the bus bandwidth, the bound and the assumptions."""
+def show_simulations(simulated: Sequence[Simulated], *, as_json: bool, no_color: bool) -> None:
+    """Print the time, the bus bandwidth, the bound and the assumptions; of a second run what differs stands below."""
     if as_json:
         from weftline.app.views.load import view_simulation
 
-        print_json(view_simulation(simulated))
-        return EXIT_DONE
+        view = view_simulation(simulated[0])
+        if len(simulated) > 1:
+            view["against"] = view_simulation(simulated[1])
+        print_json(view)
+        return
     console = make_console(no_color=no_color)
-    print_rows(console, simulation_rows(simulated))
-    for text in simulated.result.assumptions:
+    first = simulation_rows(simulated[0])
+    print_rows(console, first)
+    for other in simulated[1:]:
+        console.print("with the files given by --against:", style="bold")
+        print_rows(console, {name: row for name, row in simulation_rows(other).items() if row != first.get(name)})
+    for text in dict.fromkeys(text for one in simulated for text in one.result.assumptions):
         console.print(f"assumes: {text}", style="dim")
-    return EXIT_DONE
 
 
 def show_report(reported: Reported, *, as_json: bool, no_color: bool) -> int:

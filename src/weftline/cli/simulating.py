@@ -1,0 +1,204 @@
+"""The verb that simulates: a job, a collective and other loads, as fluid or packet by packet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weftline.cli.options import Json, NoColor, Place, Quiet, Seed
+from weftline.errors import EXIT_DONE, EXIT_NO, UsageError
+
+if TYPE_CHECKING:
+    from weftline.app.packets import PacketChoice
+    from weftline.app.simulate import LoadChoice, Simulated
+
+FLUID, PACKET = "fluid", "packet"
+
+
+def simulate(
+    place: Place,
+    collective: Annotated[
+        str | None,
+        typer.Option(
+            "--collective",
+            metavar="WORD",
+            help="all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, gather, scatter or permutation.",
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            "--algorithm",
+            metavar="WORD",
+            help="ring, hierarchical, tree, double-binary-tree or halving-doubling.",
+        ),
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")
+    ] = None,
+    ranks: Annotated[int | None, typer.Option("--ranks", min=1, metavar="N", help="How many GPUs take part.")] = None,
+    placement: Annotated[str | None, typer.Option("--placement", metavar="WORD", help="order or random.")] = None,
+    seed: Seed = 0,
+    job: Annotated[str | None, typer.Option("--job", metavar="NAME", help="A declared job; else the first.")] = None,
+    latency_us: Annotated[
+        float | None,
+        typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
+    ] = None,
+    load: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--load",
+            metavar="KIND[:KEY=VALUE,...]",
+            help="A load beside the others, as incast:senders=15,size=4MiB; again for more. Alone, without the job.",
+        ),
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="Flows from a CSV file: source, target, bytes.")
+    ] = None,
+    straggler: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--straggler", metavar="RANK:US", help="A rank that starts late; uniform:US or exponential:US draw for all."
+        ),
+    ] = None,
+    fidelity: Annotated[
+        str, typer.Option("--fidelity", metavar="WORD", help="fluid, or packet: every queue, pause and loss.")
+    ] = FLUID,
+    spread: Annotated[
+        str | None,
+        typer.Option(
+            "--spread", metavar="WORD", help="How packets share equal ports: hash, spray, adaptive or flowlet."
+        ),
+    ] = None,
+    pacing: Annotated[
+        str | None, typer.Option("--pacing", metavar="NAME", help="How senders slow down for marks; or none.")
+    ] = None,
+    recovery: Annotated[
+        str | None,
+        typer.Option("--recovery", metavar="WORD", help="What senders send again: go-back-n or selective."),
+    ] = None,
+    until_us: Annotated[
+        float | None, typer.Option("--until-us", metavar="T", help="Simulated time at which packets stop.")
+    ] = None,
+    parameters: Annotated[
+        bool,
+        typer.Option(
+            "--parameters", metavar="", help="Print what packets would meet (buffers, thresholds, timers), and stop."
+        ),
+    ] = False,
+    files: Annotated[
+        Path | None,
+        typer.Option("--files", metavar="FOLDER", help="Device files to read in place of those that are rendered."),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", metavar="FOLDER", help="Device files of a second run, beside the first one."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FOLDER", help="Write flows, ports and ports over time as Parquet files."),
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write pictures of the packets, as one HTML file.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    no_color: NoColor = False,
+) -> int:
+    """Simulate the declared job's all-reduce, or the collective and other loads that the options describe.
+
+    With --fidelity packet a deadlock, or a loss where nothing may be lost, gives exit status 2.
+    """
+    if parameters:
+        from weftline.cli.parameters import show_parameters
+
+        return show_parameters(place, files, as_json=as_json, quiet=quiet, no_color=no_color)
+    packets = _choose_packets(fidelity, spread, pacing, recovery, until_us, files)
+    _refuse_without_packets(
+        fidelity, {"--spread": spread, "--pacing": pacing, "--recovery": recovery, "--until-us": until_us,
+        "--files": files, "--against": against, "--save": save, "--page": page},
+    )  # fmt: skip
+    from weftline.app.simulate import LoadChoice
+
+    choice = LoadChoice(
+        collective, algorithm, size, ranks, placement, seed, latency_us, job, tuple(load or ()), trace,
+        tuple(straggler or ()), packets,
+    )  # fmt: skip
+    return _run(place, choice, against, save, page, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def _choose_packets(
+    fidelity: str,
+    spread: str | None,
+    pacing: str | None,
+    recovery: str | None,
+    until_us: float | None,
+    files: Path | None,
+) -> PacketChoice | None:
+    if fidelity not in {FLUID, PACKET}:
+        raise UsageError("usage.choice", f"--fidelity {fidelity[:40]!r} is not known", f"choose {FLUID} or {PACKET}")
+    if recovery not in {None, "go-back-n", "selective"}:
+        raise UsageError(
+            "usage.choice", f"--recovery {str(recovery)[:40]!r} is not known", "choose go-back-n or selective"
+        )
+    if fidelity == FLUID:
+        return None
+    from weftline.app.packets import PacketChoice
+    from weftline.model.parameters import CarriageChoice
+
+    known = "go-back-n" if recovery == "go-back-n" else "selective" if recovery == "selective" else None
+    return PacketChoice(spread or "hash", until_us, files, CarriageChoice(pacing=pacing, recovery=known))
+
+
+def _refuse_without_packets(fidelity: str, given: dict[str, object]) -> None:
+    """Refuse options that mean nothing as fluid, so that nobody thinks they did something."""
+    for name, value in given.items() if fidelity == FLUID else ():
+        if value is not None:
+            raise UsageError("usage.choice", f"{name} is of packets", "add --fidelity packet, or leave it out")
+
+
+def _run(
+    place: Path,
+    choice: LoadChoice,
+    against: Path | None,
+    save: Path | None,
+    page: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    """Simulate once, or with two configurations; write what is asked for, and show it."""
+    from weftline.app.simulate import simulate_place, simulate_second
+    from weftline.cli import show
+    from weftline.cli.output import show_progress
+
+    with show_progress(quiet=quiet, no_color=no_color) as progress:
+        simulated = simulate_place(place, choice, progress)
+        second = None if against is None else simulate_second(place, choice, against, progress)
+        if save is not None and simulated.sent is not None:
+            from weftline.app.packet_tables import save_packets
+
+            progress("writing tables", None)
+            save_packets(simulated.sent.packets, simulated.sent.flows, simulated.sent.fabric, save)
+        if page is not None:
+            _write_page(page, simulated, second, against)
+    shown = [simulated] if second is None else [simulated, second]
+    show.show_simulations(shown, as_json=as_json, no_color=no_color)
+    is_bad = any(one.sent is not None and one.sent.packets.is_bad for one in shown)
+    return EXIT_NO if is_bad else EXIT_DONE
+
+
+def _write_page(page: Path, simulated: Simulated, second: Simulated | None, against: Path | None) -> None:
+    from weftline.app.report.packets import Side, write_packets
+
+    if simulated.sent is None:
+        return
+    sides = [
+        Side(name, one.title, one.sent.packets, one.busbw_gbytes_per_s, one.result.assumptions)
+        for name, one in (("first", simulated), (f"against {against}", second))
+        if one is not None and one.sent is not None
+    ]
+    write_packets(page, simulated.sent.fabric, sides)
