@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from weftline.app.files import write_bytes
 from weftline.app.packets import Packets
-from weftline.errors import UsageError
 from weftline.model.fabric import Fabric
 from weftline.model.traffic import Flows
 
@@ -20,29 +18,22 @@ TABLES = ("flows.parquet", "ports.parquet", "series.parquet")
 
 
 def save_packets(packets: Packets, flows: Flows, fabric: Fabric, folder: Path) -> tuple[Path, ...]:
-    """Write the tables into a folder; all of them or none.
+    """Write the tables into a folder, each whole or not at all; the same result gives the same bytes.
 
     Raises:
-        UsageError: ``usage.path`` where the folder cannot be written.
+        ArtifactError: ``artifact.unwritable``.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=".packets-", dir=folder))
-    except OSError as error:
-        raise UsageError("usage.path", f"{folder}: {error.strerror}", "give a folder that can be written") from error
-    try:
-        for name, columns in zip(TABLES, _list_tables(packets, flows, fabric), strict=True):
-            _write(columns, beside / name)
-        for name in TABLES:
-            (beside / name).replace(folder / name)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-    return tuple(folder / name for name in TABLES)
+    paths = tuple(folder / name for name in TABLES)
+    for path, columns in zip(paths, _list_tables(packets, flows, fabric), strict=True):
+        write_bytes(path, _encode(columns))
+    return paths
 
 
-def _write(columns: dict[str, Any], path: Path) -> None:
+def _encode(columns: dict[str, Any]) -> bytes:
     tables, files = cast("Any", pa), cast("Any", parquet)
-    files.write_table(tables.table(columns), path, compression="zstd")
+    with tables.BufferOutputStream() as stream:
+        files.write_table(tables.table(columns), stream, compression="zstd")
+        return stream.getvalue().to_pybytes()
 
 
 def _list_tables(packets: Packets, flows: Flows, fabric: Fabric) -> tuple[dict[str, Any], ...]:

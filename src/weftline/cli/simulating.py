@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from weftline.cli import load_words as words
 from weftline.cli.options import Json, NoColor, Place, Quiet, Seed
 from weftline.errors import EXIT_DONE, EXIT_NO, UsageError
 
@@ -19,90 +18,27 @@ FLUID, PACKET = "fluid", "packet"
 
 def simulate(
     place: Place,
-    collective: Annotated[
-        str | None,
-        typer.Option(
-            "--collective",
-            metavar="WORD",
-            help="all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, gather, scatter or permutation.",
-        ),
-    ] = None,
-    algorithm: Annotated[
-        str | None,
-        typer.Option(
-            "--algorithm",
-            metavar="WORD",
-            help="ring, hierarchical, tree, double-binary-tree or halving-doubling.",
-        ),
-    ] = None,
-    size: Annotated[
-        str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")
-    ] = None,
-    ranks: Annotated[int | None, typer.Option("--ranks", min=1, metavar="N", help="How many GPUs take part.")] = None,
-    placement: Annotated[str | None, typer.Option("--placement", metavar="WORD", help="order or random.")] = None,
+    collective: words.Collective = None,
+    algorithm: words.Algorithm = None,
+    size: words.Size = None,
+    ranks: words.Ranks = None,
+    placement: words.Placement = None,
     seed: Seed = 0,
-    job: Annotated[str | None, typer.Option("--job", metavar="NAME", help="A declared job; else the first.")] = None,
-    latency_us: Annotated[
-        float | None,
-        typer.Option("--latency-us", metavar="T", help="End-to-end latency of a message, in microseconds."),
-    ] = None,
-    load: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--load",
-            metavar="KIND[:KEY=VALUE,...]",
-            help="A load beside the others, as incast:senders=15,size=4MiB; again for more. Alone, without the job.",
-        ),
-    ] = None,
-    trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="Flows from a CSV file: source, target, bytes.")
-    ] = None,
-    straggler: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--straggler", metavar="RANK:US", help="A rank that starts late; uniform:US or exponential:US draw for all."
-        ),
-    ] = None,
-    fidelity: Annotated[
-        str, typer.Option("--fidelity", metavar="WORD", help="fluid, or packet: every queue, pause and loss.")
-    ] = FLUID,
-    spread: Annotated[
-        str | None,
-        typer.Option(
-            "--spread", metavar="WORD", help="How packets share equal ports: hash, spray, adaptive or flowlet."
-        ),
-    ] = None,
-    pacing: Annotated[
-        str | None, typer.Option("--pacing", metavar="NAME", help="How senders slow down for marks; or none.")
-    ] = None,
-    recovery: Annotated[
-        str | None,
-        typer.Option("--recovery", metavar="WORD", help="What senders send again: go-back-n or selective."),
-    ] = None,
-    until_us: Annotated[
-        float | None, typer.Option("--until-us", metavar="T", help="Simulated time at which packets stop.")
-    ] = None,
-    parameters: Annotated[
-        bool,
-        typer.Option(
-            "--parameters", metavar="", help="Print what packets would meet (buffers, thresholds, timers), and stop."
-        ),
-    ] = False,
-    files: Annotated[
-        Path | None,
-        typer.Option("--files", metavar="FOLDER", help="Device files to read in place of those that are rendered."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option("--against", metavar="FOLDER", help="Device files of a second run, beside the first one."),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FOLDER", help="Write flows, ports and ports over time as Parquet files."),
-    ] = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="Write pictures of the packets, as one HTML file.")
-    ] = None,
+    job: words.Job = None,
+    latency_us: words.LatencyUs = None,
+    load: words.Load = None,
+    trace: words.Trace = None,
+    straggler: words.Straggler = None,
+    fidelity: words.Fidelity = FLUID,
+    spread: words.Spread = None,
+    pacing: words.Pacing = None,
+    recovery: words.Recovery = None,
+    until_us: words.UntilUs = None,
+    parameters: words.Parameters = False,
+    files: words.Files = None,
+    against: words.Against = None,
+    save: words.Save = None,
+    page: words.Page = None,
     as_json: Json = False,
     quiet: Quiet = False,
     no_color: NoColor = False,

@@ -17,7 +17,7 @@ from weftline.app.pipeline import Routed
 from weftline.app.report.packets import Side, render_packets
 from weftline.app.simulate import LoadChoice, Sent, Simulated, simulate_routed
 from weftline.app.views.load import view_simulation
-from weftline.errors import UsageError
+from weftline.errors import ArtifactError, UsageError
 from weftline.model.parameters import CarriageChoice
 
 NO_PACE = CarriageChoice(pacing="none")
@@ -122,9 +122,9 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     simulated = simulate(route("roce"), PacketChoice(), collective="all-to-all", size="1MiB", ranks=4)
     sent = sent_of(simulated)
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ArtifactError) as caught:
         save_packets(sent.packets, sent.flows, sent.fabric, tmp_path / "file")
-    assert caught.value.code == "usage.path"
+    assert caught.value.code == "artifact.unwritable"
 
 
 @pytest.mark.parametrize("choice", [PacketChoice(spread="hsah"), PacketChoice(until_us=0.0)])
