@@ -26,6 +26,7 @@ from weftline.kernels.packet_state import (
     CREDITING,
     DATA,
     DEAD,
+    DISCARDED,
     FIRST_FLOW,
     FIRST_LANE,
     FIRST_LOST,
@@ -126,6 +127,8 @@ def choose_member(  # noqa: PLR0911
     share_ptr: I32, share_port: I32, burst: I64, port: Records, number: I64,
 ) -> int:  # fmt: skip
     """Choose the port of a packet among those that a table allows; NIL where there is none."""
+    if aim == NIL:
+        return NIL
     entry = as_int(group[row, aim])
     at = group_ptr[row] + entry
     if at >= group_ptr[row + 1]:
@@ -193,6 +196,14 @@ def lose_packet(
     drop_packet(item, packet, number)
 
 
+@lean_kernel
+def discard_packet(item: int, at: int, came: int, hold: Records, packet: Records, number: I64) -> None:
+    """Give up a packet that came over link ``at``, which is dead, or that has no way to go on."""
+    number[DISCARDED] += 1
+    hold[at * number[LANES] + came].discards += 1
+    drop_packet(item, packet, number)
+
+
 @inlined
 def enter_switch(
     item: int, at: int, came: int, now: int, port: Records, link: Records, lane: Records, hold: Records,
@@ -225,7 +236,7 @@ def enter_switch(
         if what == NOTICE and number[NOTICE_LANE] != NIL:
             turn = number[NOTICE_LANE]
     if to == NIL or port[to].fault & DEAD:
-        lose_packet(item, entry, came, now, lane, profile, packet, number)
+        discard_packet(item, at, came, hold, packet, number)
         return False
     into = entry * number[LANES] + came
     of = to * number[LANES] + turn

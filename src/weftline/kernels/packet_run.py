@@ -7,7 +7,14 @@ from typing import NamedTuple
 from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import FIRST, KIND, LAST, NOW, PENDING, TIMERS, next_event, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, U64
-from weftline.kernels.packet_arriving import add_kick, enter_switch, return_credit, take_answer, take_data
+from weftline.kernels.packet_arriving import (
+    add_kick,
+    discard_packet,
+    enter_switch,
+    return_credit,
+    take_answer,
+    take_data,
+)
 from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_sender import drop_packet, end_flow, expire, join_ring, let_next, slow_down, take_slot
 from weftline.kernels.packet_sending import start_port
@@ -183,7 +190,9 @@ def is_corrupted(item: int, at: int, now: int, link: Records, packet: Records, n
     word = mix(
         mix(mix(int(number[SEED]) + int(packet[item].flow)) + int(packet[item].seq)) + int(at) + int(now & 0xFFFFFF)
     )
-    return (word * BILLION) >> 32 < link[at].loss_ppb
+    # The loss is that of a full packet; a short one has as much less to be hit.
+    share = link[at].loss_ppb * packet[item].wire // (number[MTU] + number[OVERHEAD])
+    return (word * BILLION) >> 32 < share
 
 
 @lean_kernel
@@ -251,14 +260,17 @@ def run(world: World, until: int, limit: int) -> int:
             came = as_int(packet[item].tag) >> LANE_SHIFT & 7
             wire = as_int(packet[item].wire)
             if port[at].fault != 0:
-                is_lost = port[at].fault & DEAD != 0 or is_corrupted(item, at, now, link, packet, number)
-                if is_lost:
-                    link[at].corrupted += 1
+                is_dead = port[at].fault & DEAD != 0
+                if is_dead or is_corrupted(item, at, now, link, packet, number):
                     return_credit(
                         at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when,
                         work, full, timer,
                     )  # fmt: skip
-                    drop_packet(item, packet, number)
+                    if is_dead:
+                        discard_packet(item, at, came, hold, packet, number)
+                    else:
+                        link[at].corrupted += 1
+                        drop_packet(item, packet, number)
                     continue
             if port[at].peer_row != NIL:
                 is_in = enter_switch(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from weftline.errors import Problem, SpecError
 from weftline.kernels.column import F64, I32, I64, NIL
@@ -104,25 +105,44 @@ def walk_ports(source: I32, target: I32, fabric: Fabric, routes: Routes, options
     Raises:
         SpecError: ``spec.unreachable-pair``.
     """
-    known = (routes.destination_port != NIL) & (routes.path == 0)
-    index = np.full(fabric.port_count, NIL, dtype=np.int32)
-    index[routes.destination_port[known]] = np.flatnonzero(known)
-    goal = index[target]
+    goal = find_goals(fabric, routes)[target]
     if (goal == NIL).any():
         missing = np.flatnonzero(goal == NIL)
         _refuse(fabric, source[missing], target[missing], ["the routes do not know the receiver"] * len(missing))
-    share_ptr, member = routes.shares
-    ptr, port, status = walk_pairs(
-        source, goal, routes.destination_node, routes.destination_port, fabric.port_node, fabric.port_peer,
-        fabric.switch_row, routes.group, routes.group_ptr, share_ptr, routes.member_port[member],
-        no_route(routes.group), local_delivery(routes.group), options.seed, options.max_hops,
-    )  # fmt: skip
+    ptr, port, status = _walk(source, goal, fabric, routes, options)
     lost = np.flatnonzero(status != DELIVERED)
     if len(lost):
         reasons = {NO_ROUTE: "a switch on the way has no route", TOO_LONG: f"over {options.max_hops} switches: a loop"}
         words = [reasons.get(int(status[pair]), "the way ends elsewhere") for pair in lost[:MAX_NAMED]]
         _refuse(fabric, source[lost], target[lost], words)
     return ptr, port
+
+
+def find_goals(fabric: Fabric, routes: Routes) -> I32:
+    """Find the destination that stands for each port in the tables; NIL for ports that are none."""
+    known = (routes.destination_port != NIL) & (routes.path == 0)
+    goal = np.full(fabric.port_count, NIL, dtype=np.int32)
+    goal[routes.destination_port[known]] = np.flatnonzero(known)
+    return goal
+
+
+def tell_reached(source: I32, target: I32, fabric: Fabric, routes: Routes, options: SimOptions) -> NDArray[np.bool_]:
+    """Tell for each pair whether the tables lead from its source port to its target."""
+    goal = find_goals(fabric, routes)[target]
+    is_reached = goal != NIL
+    there = np.flatnonzero(is_reached)
+    _, _, status = _walk(source[there], goal[there], fabric, routes, options)
+    is_reached[there] = status == DELIVERED
+    return is_reached
+
+
+def _walk(source: I32, goal: I32, fabric: Fabric, routes: Routes, options: SimOptions) -> tuple[I64, I32, I32]:
+    share_ptr, member = routes.shares
+    return walk_pairs(
+        source, goal, routes.destination_node, routes.destination_port, fabric.port_node, fabric.port_peer,
+        fabric.switch_row, routes.group, routes.group_ptr, share_ptr, routes.member_port[member],
+        no_route(routes.group), local_delivery(routes.group), options.seed, options.max_hops,
+    )  # fmt: skip
 
 
 def _refuse(fabric: Fabric, source: I32, target: I32, reasons: list[str]) -> None:

@@ -28,6 +28,15 @@ def drive(world: World, until_ps: int, hear: Callable[[World], None]) -> tuple[W
             return world, status
 
 
+def make_room(world: World, owed: int, timers: int) -> World:
+    """Double pools until so many credits can be on their way and so many timers run besides those of today."""
+    while world.number[st.OWED_LEFT] < owed + MARGIN:
+        world = _more_owed(world)
+    while len(world.timer) - world.clock[TIMERS] < timers + MARGIN:
+        world = world._replace(timer=_double(world.timer))
+    return world
+
+
 def enlarge(world: World) -> World:
     """Double the pools that are nearly empty."""
     number = world.number
@@ -40,13 +49,7 @@ def enlarge(world: World) -> World:
         number[st.PACKETS_LEFT] += old
         world = world._replace(packet=packet)
     if number[st.OWED_LEFT] < MARGIN:
-        old = len(world.owed)
-        owed = _double(world.owed)
-        owed[old:, 2] = np.arange(old + 1, 2 * old + 1)
-        owed[-1, 2] = number[st.OWED_FREE]
-        number[st.OWED_FREE] = old
-        number[st.OWED_LEFT] += old
-        world = world._replace(owed=owed)
+        world = _more_owed(world)
     if number[st.SLOTS_LEFT] < 1:
         old = len(world.slot)
         slot = _double(world.slot)
@@ -62,9 +65,19 @@ def enlarge(world: World) -> World:
     return world
 
 
+def _more_owed(world: World) -> World:
+    number, old = world.number, len(world.owed)
+    owed = _double(world.owed)
+    owed[old:, 2] = np.arange(old + 1, 2 * old + 1)
+    owed[-1, 2] = number[st.OWED_FREE]
+    number[st.OWED_FREE] = old
+    number[st.OWED_LEFT] += old
+    return world._replace(owed=owed)
+
+
 def _double(array: Any) -> Any:
     larger: Any = np.concatenate((array, np.zeros_like(array)))
     return larger.view(np.recarray) if array.dtype.names else larger
 
 
-__all__ = ["NOW", "drive", "enlarge"]
+__all__ = ["NOW", "drive", "enlarge", "make_room"]

@@ -2,118 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from weftline.errors import InternalError
 from weftline.kernels import packet_state as st
 from weftline.kernels.calendar import NOW
 from weftline.kernels.column import I64, NIL
-from weftline.kernels.packet_run import DONE, STUCK, World
+from weftline.kernels.packet_run import DONE, STUCK, WAITING_UNTIL, World
 from weftline.model.fabric import Fabric
+from weftline.model.happening import Happening, order_happenings
 from weftline.model.packet import Ending, LaneCount, Loss, Machine, PacketOptions, PacketResult, Series
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows
+from weftline.simulate.packet.album import Album
 from weftline.simulate.packet.drive import drive
+from weftline.simulate.packet.faults import Plant, apply_happening, check_plant, make_plant
 from weftline.simulate.packet.judge import find_bound, hold_against
-from weftline.simulate.packet.standstill import find_cycle
+from weftline.simulate.packet.standstill import IDLE, Vigil, find_cycle
 from weftline.simulate.packet.ways import find_ways
 from weftline.simulate.packet.world import lay_world, wire
 
 FOREVER = 1 << 62
-FIRST_SAMPLE_PS = 1_000_000
-"""Moments of series are a microsecond apart at first, and twice as far whenever there are too many."""
 Progress = Callable[[int, int, int], None]
 """(simulated picoseconds, flows that have arrived, packets received so far)."""
 
 
-def simulate_packets(
+def simulate_packets(  # noqa: PLR0913, PLR0917 - what meets what, and what happens to it
     flows: Flows,
     fabric: Fabric,
     routes: Routes,
     machine: Machine,
     options: PacketOptions,
     progress: Progress | None = None,
+    faults: Sequence[Happening] = (),
 ) -> PacketResult:
     """Send the flows packet by packet; same input and seed, same result to the picosecond.
+
+    ``faults`` is what happens to the fabric meanwhile, in any order.
 
     Raises:
         SpecError: ``spec.unreachable-pair``.
         InternalError: ``internal.packets-lost`` where bytes are neither here nor there, ``internal.beats-line`` where a
-            link carried more than its rate, ``internal.beats-bound`` where all came too early.
+            link carried more than its rate, ``internal.beats-bound`` where all came too early,
+            ``internal.other-fabric`` where new routes are for another fabric.
     """
     walk = SimOptions(0.0, options.inside_host_gbytes_per_s, options.seed, options.max_hops)
     ways = find_ways(flows, fabric, routes, machine.medium, walk)
     bound = find_bound(flows, fabric, machine)
     world = lay_world(flows, wire(fabric, routes), machine, ways, options)
-    world, status, series = run_world(world, options, progress)
-    check_world(world)
+    plant = make_plant(world, flows, fabric, machine.medium, walk)
+    world, status, series = run_world(world, options, progress, plant, order_happenings(faults))
+    check_plant(world, plant)
     result = sum_up(world, status, series, machine)
     hold_against(result, bound)
     return result
 
 
-def run_world(world: World, options: PacketOptions, progress: Progress | None = None) -> tuple[World, int, Series]:
-    """Run a world to its end, and look at its ports at about ``options.samples`` moments."""
+def run_world(
+    world: World,
+    options: PacketOptions,
+    progress: Progress | None = None,
+    plant: Plant | None = None,
+    faults: Sequence[Happening] = (),
+) -> tuple[World, int, Series]:
+    """Run a world to its end, and look at its ports at about ``options.samples`` moments.
+
+    ``faults``, in order, happen to the ``plant``. A world at the mercy of timeouts, in which nothing has arrived for
+    as long as adapters try, is at its end too: ``IDLE``.
+    """
     until = FOREVER if options.until_ps is None else options.until_ps
-    step = FIRST_SAMPLE_PS
-    moments: list[tuple[int, I64, I64, I64]] = []
+    album = Album(options.samples)
 
     def hear(now: World) -> None:
         if progress is not None:
             number = now.number
             progress(int(now.clock[NOW]), len(now.finish) - int(number[st.FLOWS_LEFT]), int(number[st.HOPS]))
 
+    status = WAITING_UNTIL
+    for happening in faults:
+        if plant is None or happening.at_ps > until or status == DONE:
+            break
+        world, status = _run_span(world, (happening.at_ps, False), album, hear, None)
+        if status != DONE:
+            world = apply_happening(world, plant, happening)
+    if status != DONE:
+        vigil = Vigil(world) if world.number[st.TIMEOUT] > 0 else None
+        world, status = _run_span(world, (until, True), album, hear, vigil)
+    if options.samples:
+        album.take(until if status == WAITING_UNTIL else int(world.clock[NOW]), world)
+    return world, status, album.show(len(world.port))
+
+
+def _run_span(
+    world: World, to: tuple[int, bool], album: Album, hear: Callable[[World], None], vigil: Vigil | None
+) -> tuple[World, int]:
+    """Run to a time, or to the end; unless it is the last span a standstill is none, for something will happen."""
+    stop, is_last = to
     while True:
-        at = min(until, (len(moments) + 1) * step) if options.samples else until
+        at = min(stop, album.next_ps, FOREVER if vigil is None else vigil.look_ps)
         world, status = drive(world, at, hear)
-        now = at if status not in {DONE, STUCK} else int(world.clock[NOW])
-        if options.samples:
-            port = world.port
-            moments.append((now, port.bytes.copy(), port.queued.astype(np.int64), port.held.astype(np.int64)))
-        if status in {DONE, STUCK} or at == until:
-            return world, status, _series(moments, len(world.port))
-        if len(moments) >= 2 * options.samples:
-            moments = moments[1::2]
-            step *= 2
-
-
-def _series(moments: list[tuple[int, I64, I64, I64]], ports: int) -> Series:
-    columns = [np.array([moment[turn] for moment in moments], dtype=np.int64) for turn in range(4)]
-    shape = (len(moments), ports)
-    return Series(columns[0].reshape(-1), *(column.reshape(shape) for column in columns[1:]))
-
-
-def check_world(world: World) -> None:
-    """Hold a world against what must be true of it at every moment.
-
-    Raises:
-        InternalError: ``internal.packets-lost``, ``internal.beats-line``.
-    """
-    number, port = world.number, world.port
-    queued = sum(_count_list(int(head), world) for head in world.lane.head[world.lane.head != NIL])
-    flying = sum(_count_list(int(head), world) for head in port.flight[port.flight != NIL])
-    used = len(world.packet) - int(number[st.PACKETS_LEFT])
-    if queued + flying != used:
-        words = f"{used} packets are in use, {queued} in queues and {flying} on links"
-        raise InternalError("internal.packets-lost", words)
-    # A port may just have begun a packet: it is busy for longer than it has run.
-    run = np.maximum(port.busy, int(world.clock[NOW]))
-    most = run.astype(np.float64) * world.link.rate / 8e6
-    if (port.bytes > most + 1).any():
-        at = int(np.argmax(port.bytes - most))
-        raise InternalError("internal.beats-line", f"port {at} sent {port.bytes[at]} bytes where {most[at]:.0f} fit")
-
-
-def _count_list(item: int, world: World) -> int:
-    count = 0
-    following = world.packet.next
-    while item != NIL:
-        count += 1
-        item = int(following[item])
-    return count
+        if status == DONE or (status == STUCK and is_last):
+            return world, status
+        if vigil is not None and at == vigil.look_ps and vigil.is_idle(world):
+            return world, IDLE
+        if at == stop:
+            return world, WAITING_UNTIL
+        if at == album.next_ps:
+            album.take(at, world)
 
 
 def sum_up(world: World, status: int, series: Series, machine: Machine) -> PacketResult:
@@ -122,6 +119,7 @@ def sum_up(world: World, status: int, series: Series, machine: Machine) -> Packe
     medium, carriage = machine.medium, machine.carriage
     shape = (len(world.port), medium.lanes)
     now = int(world.clock[NOW])
+    is_over = status in {DONE, STUCK, IDLE}
     still = np.array([(world.port.held >> turn) & 1 for turn in range(medium.lanes)], dtype=bool).T
     held = hold.time.reshape(shape) + np.where(still, now - hold.since.reshape(shape), 0)
 
@@ -132,7 +130,7 @@ def sum_up(world: World, status: int, series: Series, machine: Machine) -> Packe
     ending: Ending = "until"
     if status == DONE:
         ending = "done"
-    elif status == STUCK:
+    elif is_over:
         ending = "deadlock" if cycle else "stuck"
     loss = None
     if number[st.FIRST_LOST] != NIL:
@@ -143,7 +141,7 @@ def sum_up(world: World, status: int, series: Series, machine: Machine) -> Packe
         )  # fmt: skip
     return PacketResult(
         ending=ending,
-        end_ps=now if status in {DONE, STUCK} else int(series.at_ps[-1]) if len(series.at_ps) else now,
+        end_ps=now if is_over else int(series.at_ps[-1]) if len(series.at_ps) else now,
         start_ps=world.start,
         finish_ps=world.finish,
         cause=world.cause,

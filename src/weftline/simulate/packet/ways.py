@@ -13,7 +13,7 @@ from weftline.model.packet import Medium
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows, Via
-from weftline.simulate.paths import walk_ports
+from weftline.simulate.paths import find_goals, tell_reached, walk_ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +37,43 @@ def find_ways(flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, opti
         SpecError: ``spec.unreachable-pair``.
     """
     pair, first = group_pairs(flows.source, flows.target, flows.via)
-    source, target, via = flows.source[first], flows.target[first], flows.via[first]
-    outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
-    a, b = source[outside], target[outside]
+    outside = np.flatnonzero((flows.via[first] == Via.FABRIC) & (flows.source[first] != flows.target[first]))
+    return _lay_ways(pair, flows.source[first], flows.target[first], outside, (fabric, routes, medium, options))
+
+
+def renew_ways(needed: I32, flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, options: SimOptions) -> Ways:
+    """Walk other tables for the ``needed`` pairs, numbered as ``find_ways`` did.
+
+    A pair that is not needed, or that the tables do not connect both ways, has no way (NIL). All have a destination,
+    where the tables know it.
+    """
+    pair, first = group_pairs(flows.source, flows.target, flows.via)
+    source, target = flows.source[first], flows.target[first]
+    is_walked = (flows.via[first] == Via.FABRIC) & (source != target)
+    is_walked[np.setdiff1d(np.arange(len(first)), needed)] = False
+    walked = np.flatnonzero(is_walked)
+    a, b = source[walked], target[walked]
+    is_reached = tell_reached(a, b, fabric, routes, options) & tell_reached(b, a, fabric, routes, options)
+    return _lay_ways(pair, source, target, walked[is_reached], (fabric, routes, medium, options))
+
+
+def _lay_ways(pair: I32, source: I32, target: I32, walked: I64, on: tuple[Fabric, Routes, Medium, SimOptions]) -> Ways:
+    fabric, routes, medium, options = on
+    a, b = source[walked], target[walked]
     there_ptr, there = walk_ports(a, b, fabric, routes, options)
     home_ptr, home = walk_ports(b, a, fabric, routes, options)
-    forth = np.full(len(first), NIL, dtype=np.int32)
+    forth = np.full(len(source), NIL, dtype=np.int32)
     back = forth.copy()
-    goal = forth.copy()
-    forth[outside] = there_ptr[:-1]
-    back[outside] = home_ptr[:-1] + len(there)
-    index = np.full(fabric.port_count, NIL, dtype=np.int32)
-    known = (routes.destination_port != NIL) & (routes.path == 0)
-    index[routes.destination_port[known]] = np.flatnonzero(known)
-    goal[outside] = index[b]
+    forth[walked] = there_ptr[:-1]
+    back[walked] = home_ptr[:-1] + len(there)
+    index = find_goals(fabric, routes)
     data = np.full(len(there), medium.data_lane, dtype=np.int32)
     acks = np.full(len(home), medium.ack_lane, dtype=np.int32)
     if routes.lanes is not None:
-        data = _lanes(a, goal[outside], there_ptr, there, fabric, routes)
+        data = _lanes(a, index[b], there_ptr, there, fabric, routes)
         acks = _lanes(b, index[a], home_ptr, home, fabric, routes)
-    lane = np.concatenate((data, acks))
-    return Ways(pair, forth, back, goal, np.concatenate((there, home)).astype(np.int32), lane)
+    port, lane = np.concatenate((there, home)).astype(np.int32), np.concatenate((data, acks))
+    return Ways(pair, forth, back, index[target], port, lane)
 
 
 def _lanes(source: I32, goal: I32, ptr: I64, port: I32, fabric: Fabric, routes: Routes) -> I32:

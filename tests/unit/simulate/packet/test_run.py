@@ -17,8 +17,9 @@ from weftline.model.packet import PacketOptions, PacketResult
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.route import compute_routes
+from weftline.simulate.packet.account import check_world
 from weftline.simulate.packet.judge import find_bound, find_critical, hold_against, rank_holders
-from weftline.simulate.packet.run import check_world, run_world, simulate_packets
+from weftline.simulate.packet.run import run_world, simulate_packets
 from weftline.simulate.packet.ways import find_ways
 from weftline.simulate.packet.world import lay_world, wire
 
