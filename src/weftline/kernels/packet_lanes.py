@@ -69,7 +69,11 @@ def send_pause(
     timer: I64,
     clock: I64,
 ) -> None:
-    """Ask the peer of port ``at`` to pause or resume a lane; the frame takes its time on the line."""
+    """Ask the peer of port ``at`` to pause or resume a lane; the frame takes its time on the line.
+
+    A switch takes a packet into its buffer, and asks for a pause, when it comes; here it comes once it can be sent on.
+    The time between is therefore taken off, but no frame overtakes another.
+    """
     begin = max(now, port[at].busy)
     end = begin + send_time(at, number[PAUSE_WIRE], port, link)
     port[at].busy = end
@@ -83,7 +87,11 @@ def send_pause(
     if is_on == 1:
         lane[at * lanes + turn].pauses += 1
     code = (CONTROL_AT << KIND) | (peer * 16 + turn * 2 + is_on)
-    push_timer(end + link[at].propagation + link[peer].response, code, 0, timer, clock)
+    effect = end + link[at].propagation + link[peer].response
+    if is_on == 1:
+        effect = max(now, effect - link[at].inner, link[at].told_at)
+    link[at].told_at = effect
+    push_timer(effect, code, 0, timer, clock)
 
 
 @inlined

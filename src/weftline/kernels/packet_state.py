@@ -42,6 +42,8 @@ LINK = np.dtype(
         ("propagation", "i8"),
         ("response", "i8"),
         ("wake_at", "i8"),
+        ("inner", "i8"),  # how long a packet is in the switch before it can be sent on
+        ("told_at", "i8"),  # when the last pause frame that it sent takes effect
         ("loss_ppb", "i8"),  # packets of a thousand million that the link corrupts
         ("pauses", "i8"),
         ("resumes", "i8"),

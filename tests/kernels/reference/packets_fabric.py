@@ -139,8 +139,9 @@ class Fabric:
         port.wire_bytes += packet.wire
         port.packets += 1
         there = self.port[port.peer].node
-        due = self.loop.now + self.latency[port.node] + self.propagation[port.number]
-        due += 0 if self.is_switch[there] else self.receive[there]
+        due = self.loop.now + self.propagation[port.number]
+        due += 0 if self.is_switch[port.node] else self.latency[port.node]
+        due += self.latency[there] if self.is_switch[there] else self.receive[there]
         due += took if self.is_stored[port.number] else 0
         self.flight[port.number].append((due, packet))
         self.loop.push(due, Event.ARRIVE, port.number)
@@ -166,6 +167,10 @@ class Fabric:
         port.wire_bytes += self.carriage.pause_bytes
         port.pauses += is_off
         effect = port.busy + self.propagation[port.number] + self.response[port.peer]
+        if is_off and self.is_switch[port.node]:
+            # The switch asked when the packet came, before the time that a packet is inside it.
+            effect = max(self.loop.now, effect - self.latency[port.node], port.told)
+        port.told = effect
         self.loop.push(effect, Event.CONTROL, port.peer * 16 + group.lane * 2 + is_off)
 
     def control(self, subject: int) -> None:

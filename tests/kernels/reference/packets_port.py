@@ -101,6 +101,7 @@ class Port:
         self.deficit = [0] * lanes
         self.pointer = 0
         self.busy = 0
+        self.told = 0
         """Until when it sends."""
         self.free_at: int = NIL
         """When its departure is due; NIL: none is."""

@@ -237,7 +237,12 @@ def _ports(wiring: Wiring, medium: Medium) -> tuple[st.Records, st.Records]:
     port.peer = peer
     port.node = node
     port.peer_row = np.where(is_wired, wiring.switch_row[node[other]], NIL)
-    port.delay = medium.latency_ps[node] + medium.propagation_ps + medium.receive_ps[node[other]]
+    is_switch = wiring.switch_row != NIL
+    inner = np.where(is_switch, medium.latency_ps, 0)
+    link.inner = inner[node]
+    # A packet is in a switch for its latency before it can be sent on; what it sends is on the line at once.
+    own = np.where(is_switch, 0, medium.latency_ps)
+    port.delay = own[node] + medium.propagation_ps + inner[node[other]] + medium.receive_ps[node[other]]
     fastest = np.zeros(len(medium.latency_ps), dtype=np.int64)
     np.maximum.at(fastest, node, rate)
     through = (medium.is_cut_through[node[other]] == 1) & (wiring.switch_row[node[other]] != NIL)
