@@ -153,6 +153,7 @@ def pass_time(of: int, now: int, line: int, slot: Records, pacing: F64, number: 
         grow_rate(of, line, slot, pacing, number)
     if slot[of].rate >= line and slot[of].rate_goal >= line:
         slot[of].is_paced = 0
+        slot[of].not_before = 0
 
 
 @lean_kernel

@@ -108,8 +108,6 @@ def lay_columns(source: PacketSource, defaults: NodeDefaults, respond: FindRespo
         column = {"latency": latency, "receive": receive, "cut": cut}[key]
         column[nodes] += int(note.figure.value) if key == "cut" else round(float(note.figure.value) * 1000)
         entries.append(Entry(NODES, note, "node", nodes))
-    # A packet that has started is in the pipeline for the latency of its switch before the wire, where pauses act.
-    response = np.maximum(response - latency[fabric.port_node], 0)
     return Columns(rate, propagation, response, latency, receive, cut, tuple(entries), assumptions)
 
 

@@ -94,10 +94,9 @@ class Medium:
     propagation_ps: I64
     """``[P]``: along the cable."""
     response_ps: I64
-    """``[P]``: from the arrival of a pause frame (or credit) at the port to its effect on what starts; without the
-    latency of a switch, which what has started spends in front of the wire."""
+    """``[P]``: from the arrival of a pause frame (or credit) at the port to its effect on what is on the wire."""
     latency_ps: I64
-    """``[N]``: a switch from port to port; a host before it sends, where that is not in ``receive_ps`` too."""
+    """``[N]``: a switch, from the arrival of a packet until it can be sent on; a host before it sends."""
     receive_ps: I64
     """``[N]``: a host from the wire to its memory; 0 for switches."""
     pool_bytes: I64

@@ -40,11 +40,10 @@ class Pace:
         self.bytes = self.time_stage = self.byte_stage = 0
 
     def allowed_from(self, now: int) -> int:
-        """When the next packet may go: at once as soon as it is as fast as the line again."""
-        if self.noticed == NEVER:
-            return 0
-        self.advance(now)
-        return 0 if min(self.current, self.target) >= self.line else self.next_time
+        """When the next packet may go."""
+        if self.noticed != NEVER:
+            self.advance(now)
+        return self.next_time
 
     def sent(self, now: int, wire: int) -> None:
         """Count a packet that starts now, and say when the next may start."""
@@ -58,7 +57,7 @@ class Pace:
         self.next_time = now + int(wire * 8_000_000 / self.current) if self.current < self.line else now
 
     def advance(self, now: int) -> None:
-        """Let every period end that ends up to now."""
+        """Let every period end that ends up to now; as fast as the line again, a flow may send at once."""
         while now - self.alpha_from >= self.pacing.alpha_ps:
             self.alpha_from += self.pacing.alpha_ps
             self.alpha *= 1 - self.pacing.gain
@@ -66,6 +65,8 @@ class Pace:
             self.increase_from += self.pacing.increase_ps
             self.time_stage += 1
             self.increase()
+        if min(self.current, self.target) >= self.line:
+            self.next_time = 0
 
     def increase(self) -> None:
         """Go half the way to the target, after the target itself has moved: not at all, by steps, or by large steps."""

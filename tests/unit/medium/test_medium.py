@@ -65,7 +65,7 @@ def test_columns_are_exact_in_picoseconds() -> None:
     assert (columns.receive_ps == np.where(is_switch, 0, 30_000)).all()
     assert (columns.is_cut_through == is_switch).all()
     own = is_switch[fabric.port_node]
-    assert (columns.response_ps[joined & own] == 2_000_000).all()
+    assert (columns.response_ps[joined & own] == 2_500_000).all()
     assert (columns.response_ps[joined & ~own] == 400_000).all()
     assert columns.assumptions == ()
 

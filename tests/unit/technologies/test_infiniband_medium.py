@@ -123,5 +123,5 @@ def test_a_part_overrides_buffer_and_window() -> None:
     own = profile_of(source, medium, "leaf-001/1")
     assert (own.buffer_bytes, own.window_bytes) == (65_536, 32_768)
     assert profile_of(source, medium, "spine-01/1").buffer_bytes == 131_072
-    assert medium.response_ps[port_of(source, "leaf-001/1")] == 100_000  # less 150 ns in the pipeline
+    assert medium.response_ps[port_of(source, "leaf-001/1")] == 250_000
     assert medium.response_ps[port_of(source, "host-0001/nic1")] == 0
