@@ -11,13 +11,21 @@ from tests.direct_designs import declare, design_of, fabric_of
 from tests.packets import CREDITED, PAUSED, make_flows, make_machine, tell
 from tests.tables import clockwise_routes, ring
 from tests.unit.prove.cases import judge, witness_of
+from weftline.kernels import packet_state as st
+from weftline.kernels.column import NIL
+from weftline.kernels.packet_run import DONE, MARGIN, WAITING_UNTIL, World
 from weftline.model.fabric import Fabric
 from weftline.model.lanes import Lanes, LaneSteps
-from weftline.model.packet import LaneProfile, PacketOptions, PacketResult
+from weftline.model.packet import LaneProfile, PacketOptions, PacketResult, Watchdog
 from weftline.model.proof import Verdict
+from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.route import compute_routes
-from weftline.simulate.packet.run import simulate_packets
+from weftline.simulate.packet import world as world_module
+from weftline.simulate.packet.account import check_buffers, check_world
+from weftline.simulate.packet.run import run_world, simulate_packets
+from weftline.simulate.packet.ways import find_ways
+from weftline.simulate.packet.world import lay_world, wire
 
 SIZE = 4 * 2**20
 SHALLOW = pytest.mark.parametrize(
@@ -37,6 +45,23 @@ def send_across(fabric: Fabric, routes: Routes, profile: LaneProfile, each: int,
     flows = make_flows([(hosts[turn], hosts[(turn + 2 * each) % count]) for turn in range(count)], SIZE)
     machine = make_machine(fabric, profile, lanes=lanes)
     return simulate_packets(flows, fabric, routes, machine, PacketOptions(samples=0))
+
+
+def run_short_of_room(monkeypatch: pytest.MonkeyPatch, fabric: Fabric, profile: LaneProfile) -> tuple[World, int]:
+    """Lock a ring in a world whose pools are small, and hold all its buffers and credits against its packets."""
+    monkeypatch.setattr(world_module, "LEAST_PACKETS", 2 * MARGIN)
+    hosts = fabric.endpoint_port.tolist()
+    count = len(hosts)
+    flows = make_flows([(hosts[turn], hosts[(turn + count // 2) % count]) for turn in range(count)], SIZE)
+    routes = clockwise_routes(fabric, 4, ties="clockwise")
+    machine = make_machine(fabric, profile)
+    ways = find_ways(flows, fabric, routes, machine.medium, SimOptions(0.0))
+    world = lay_world(flows, wire(fabric, routes), machine, ways, PacketOptions())
+    room = world.lane.credit.astype(np.int64)
+    world, status, _ = run_world(world, PacketOptions(samples=0, until_ps=3_000_000_000))
+    check_world(world)
+    check_buffers(world, room)
+    return world, status
 
 
 def name_cycle(fabric: Fabric, result: PacketResult) -> list[str]:
@@ -60,6 +85,26 @@ def test_a_ring_whose_ties_all_turn_clockwise_locks_as_was_proved(profile: LaneP
     assert result.dropped == 0
     assert result.loss is None
     assert sorted(names) == sorted(witness.detail["cycle"])
+
+
+def test_a_stall_that_discards_more_than_a_pool_holds_loses_no_credit(monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = replace(CREDITED, buffer_bytes=1 << 20, window_bytes=1 << 20, lifetime_ps=100_000_000, stall_count=1)
+    world, status = run_short_of_room(monkeypatch, ring(4, 3), deep)
+    assert status in {DONE, WAITING_UNTIL}
+    assert world.number[st.DISCARDED] > 2 * MARGIN
+    free, item = 0, int(world.number[st.OWED_FREE])
+    while item != NIL:
+        free, item = free + 1, int(world.owed[item, 2])
+    assert free == world.number[st.OWED_LEFT]
+
+
+def test_a_watchdog_that_drops_more_than_a_pool_holds_leaves_its_buffers_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    watchdog = Watchdog(100_000_000, 200_000_000, "drop")
+    deep = replace(PAUSED, static_bytes=1 << 20, watchdog=watchdog, resume_offset_bytes=4_200)
+    world, status = run_short_of_room(monkeypatch, ring(4, 3), deep)
+    assert status in {DONE, WAITING_UNTIL}
+    assert world.number[st.DISCARDED] > 2 * MARGIN
+    assert world.number[st.STORMS] > 0
 
 
 @SHALLOW

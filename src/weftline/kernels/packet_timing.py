@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weftline.kernels._jit import lean_kernel
-from weftline.kernels.calendar import KIND, push_timer
+from weftline.kernels.calendar import KIND, TIMERS, push_timer
 from weftline.kernels.column import I32, I64, NIL, U64
 from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_sender import drop_packet
@@ -13,6 +13,7 @@ from weftline.kernels.packet_state import (
     LANES,
     LIFE,
     OPEN,
+    OWED_LEFT,
     RESTORING,
     STALLED,
     STORM,
@@ -21,6 +22,8 @@ from weftline.kernels.packet_state import (
     Records,
 )
 
+SPARE = 8
+"""Credits and timers that discarding one packet, and what follows it, may take from the pools."""
 STALL_LIFETIMES = 8
 """A stalled lane discards everything for eight lifetimes; IBTA volume 1, 18.2.5.4."""
 
@@ -54,11 +57,11 @@ def flush_lane(
     owed: I64, number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
     most: int,
 ) -> int:  # fmt: skip
-    """Discard the first packets of a queue, at most so many; returns how many."""
+    """Discard the first packets of a queue, at most so many and as far as the pools have room; returns how many."""
     at = of // number[LANES]
     turn = of - at * number[LANES]
     count = as_int(0)
-    while lane[of].head != NIL and count < most:
+    while lane[of].head != NIL and count < most and number[OWED_LEFT] > SPARE and len(timer) - clock[TIMERS] > SPARE:
         item = take_head(of, at, turn, port, lane, profile, packet, number)
         release_packet(
             item, 0, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when, work,
@@ -97,6 +100,12 @@ def give_up_head(
     )  # fmt: skip
     hold[of].discards += count
     number[DISCARDED] += count
+    if is_stalled and lane[of].head != NIL:
+        # The pools are short: the rest is discarded as soon as they are larger, at the same time.
+        hold[of].in_row -= 1
+        lane[of].timer_set = 1
+        push_timer(now, (LIFE << KIND) | of, 0, timer, clock)
+        return
     hold[of].head_since = now
     if is_stalled:
         hold[of].shut = STALLED
@@ -117,8 +126,9 @@ def begin_watch(
     bit = as_int(1) << (of - at * number[LANES])
     if as_int(port[at].held) & bit == 0 or hold[of].since != since:
         return
-    number[STORMS] += 1
-    hold[of].shut = STORM
+    if hold[of].shut != STORM:
+        number[STORMS] += 1
+        hold[of].shut = STORM
     rule = lane[of].profile
     if profile[rule].watch_drops == 1:
         count = flush_lane(
@@ -127,6 +137,9 @@ def begin_watch(
         )  # fmt: skip
         hold[of].discards += count
         number[DISCARDED] += count
+        if lane[of].head != NIL:
+            # The pools are short: the rest is dropped as soon as they are larger, at the same time.
+            push_timer(now, (WATCHING << KIND) | of, since, timer, clock)
     else:
         port[at].held &= ~bit
         hold[of].time += now - hold[of].since
