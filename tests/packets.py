@@ -54,7 +54,7 @@ def make_machine(fabric: Fabric, profile: LaneProfile = PAUSED, carriage: Carria
 
 
 def make_flows(
-    ends: list[tuple[int, int]], size: float | list[float], needs: list[list[int]] | None = None, **columns: Any
+    ends: list[tuple[int, int]], size: float | list[float] = 1e6, needs: list[list[int]] | None = None, **columns: Any
 ) -> Flows:
     """Make flows between fabric ports."""
     count = len(ends)

@@ -18,7 +18,7 @@ from weftline.model.packet import Machine, PacketOptions, PacketResult, Spread
 from weftline.model.parameters import CarriageChoice
 from weftline.model.result import SimResult
 from weftline.model.traffic import Flows
-from weftline.simulate.packet.judge import find_bound, find_critical, rank_holders
+from weftline.simulate.packet.judge import find_critical, rank_holders
 from weftline.simulate.packet.run import simulate_packets
 
 PS_PER_US = 1e6
@@ -61,12 +61,8 @@ class Packets:
 
     result: PacketResult
     machine: Machine
-    bound_us: float
-    bound_name: str
     held_by: tuple[HeldBy, ...]
     """The links that held the critical path, the worst first."""
-    legs: int
-    """Messages on the critical path."""
 
     @property
     def is_bad(self) -> bool:
@@ -115,11 +111,10 @@ def run_packets(
 
     progress("simulating packets", None)
     result = simulate_packets(flows, routed.built.fabric, routed.routes, machine, options, advance)
-    bound = find_bound(flows, routed.built.fabric, machine)
     legs = find_critical(result)
     fabric = routed.built.fabric
     held = tuple(HeldBy(at, fabric.link_name(at), wait / PS_PER_US) for at, wait in rank_holders(legs) if wait > 0)
-    return Packets(result, machine, bound.at_ps / PS_PER_US, bound.name, held, len(legs))
+    return Packets(result, machine, held)
 
 
 def as_times(packets: Packets, seed: int) -> SimResult:
@@ -130,8 +125,8 @@ def as_times(packets: Packets, seed: int) -> SimResult:
         start_us=_microseconds(result.start_ps),
         finish_us=_microseconds(result.finish_ps),
         total_us=result.end_ps / PS_PER_US,
-        bound_low_us=packets.bound_us,
-        bound_name=packets.bound_name,
+        bound_low_us=result.bound.at_ps / PS_PER_US,
+        bound_name=result.bound.name,
         port_bytes=result.port_bytes.astype(np.float64),
         assumptions=(
             "packet: every packet with its headers, queues, flow control, acknowledgements and losses",

@@ -154,10 +154,14 @@ def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent)
     return simulate_routed(run_to_routes(place, progress), choice, progress)
 
 
-def simulate_second(place: Path, choice: LoadChoice, files: Path, progress: Progress = silent) -> Simulated:
-    """Simulate the same packets once more with other device files."""
-    packets = replace(cast("PacketChoice", choice.packets), files=files)
-    return simulate_place(place, replace(choice, packets=packets), progress)
+def simulate_both(
+    place: Path, choice: LoadChoice, against: Path, progress: Progress = silent
+) -> tuple[Simulated, Simulated]:
+    """Go from a declaration to a simulation of packets, and to one of the same packets with other device files."""
+    check_choice(choice)
+    routed = run_to_routes(place, progress)
+    other = replace(choice, packets=replace(cast("PacketChoice", choice.packets), files=against))
+    return simulate_routed(routed, choice, progress), simulate_routed(routed, other, progress)
 
 
 def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = silent) -> Simulated:

@@ -107,13 +107,15 @@ def _run(
     no_color: bool,
 ) -> int:
     """Simulate once, or with two configurations; write what is asked for, and show it."""
-    from weftline.app.simulate import simulate_place, simulate_second
+    from weftline.app.simulate import simulate_both, simulate_place
     from weftline.cli import show
     from weftline.cli.output import show_progress
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        simulated = simulate_place(place, choice, progress)
-        second = None if against is None else simulate_second(place, choice, against, progress)
+        if against is None:
+            simulated, second = simulate_place(place, choice, progress), None
+        else:
+            simulated, second = simulate_both(place, choice, against, progress)
         if save is not None and simulated.sent is not None:
             from weftline.app.packet_tables import save_packets
 

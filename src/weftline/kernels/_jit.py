@@ -54,10 +54,7 @@ class Kernel(Protocol[P, R_co]):
 
 def kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
     """Compile a function of arrays and numbers; with ``NUMBA_DISABLE_JIT`` it stays plain Python."""
-    compiled = nb.njit(cache=True, nogil=True, error_model="numpy")(function)
-    if not hasattr(compiled, "py_func"):
-        compiled.py_func = function
-    return cast("Kernel[P, R_co]", compiled)
+    return _compile(function, cache=True)
 
 
 def lean_kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
@@ -65,17 +62,16 @@ def lean_kernel(function: Callable[P, R_co]) -> Kernel[P, R_co]:
 
     Counting takes a locked instruction for every array that is passed on, several times what a short event takes.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-    compiled = cast("Any", nb.njit)(**options)(function)
-    if not hasattr(compiled, "py_func"):
-        compiled.py_func = function
-    return cast("Kernel[P, R_co]", compiled)
+    return _compile(function, cache=True, _nrt=False)
 
 
 def inlined(function: Callable[P, R_co]) -> Kernel[P, R_co]:
     """Compile a function into each lean kernel that calls it, since a call passes every array by its nine parts."""
-    options: dict[str, Any] = {"inline": "always", "nogil": True, "error_model": "numpy", "_nrt": False}
-    compiled = cast("Any", nb.njit)(**options)(function)
+    return _compile(function, inline="always", _nrt=False)
+
+
+def _compile(function: Callable[P, R_co], **options: object) -> Kernel[P, R_co]:
+    compiled = cast("Any", nb.njit)(nogil=True, error_model="numpy", **options)(function)
     if not hasattr(compiled, "py_func"):
         compiled.py_func = function
     return cast("Kernel[P, R_co]", compiled)

@@ -250,7 +250,6 @@ AGAIN_SENT = 33
 NOTICES = 34
 NOTICE_PS = 35
 PACING_ON = 36
-GAIN_NUMBER = 37
 ALPHA_PS = 38
 DECREASE_PS = 39
 INCREASE_PS = 40
@@ -259,7 +258,6 @@ STAGES = 42
 MOVED = 43
 """When a packet last moved."""
 TIMEOUTS = 44
-CORRUPTED = 45
 DISCARDED = 46
 INSIDE_FS = 47
 """Femtoseconds of a byte on the network inside a host."""
@@ -286,4 +284,3 @@ INSIDE = 6
 LIFE = 7
 WATCHING = 8
 RESTORING = 9
-REOPEN = 10

@@ -263,6 +263,14 @@ class Leg:
     held_ps: int
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A time that no schedule of some flows beats, and what binds it."""
+
+    at_ps: int
+    name: str
+
+
 Ending = Literal["done", "deadlock", "stuck", "until"]
 
 
@@ -272,6 +280,7 @@ class PacketResult:
 
     ending: Ending
     end_ps: int
+    bound: Bound
     start_ps: I64
     """``[F]``; NIL for a flow that never started."""
     finish_ps: I64

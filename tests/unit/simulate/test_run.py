@@ -1,17 +1,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.fabrics import from_links, make_fabric
+from tests.packets import make_flows
 from weftline.errors import InternalError, SpecError
 from weftline.kernels.column import NIL
 from weftline.model.fabric import Fabric
 from weftline.model.routes import Routes
-from weftline.model.traffic import Collective, Flows, Via
+from weftline.model.traffic import Collective, Via
 from weftline.route import compute_routes
 from weftline.schedule import expand, place_ranks
 from weftline.simulate import SimOptions, simulate
@@ -20,26 +20,6 @@ from weftline.simulate import run as run_module
 MB = 1e6
 RATE = 50_000.0
 """Bytes per microsecond of 400 Gb/s."""
-
-
-def make_flows(
-    ends: list[tuple[int, int]], size: float | list[float] = MB, needs: list[list[int]] | None = None, **columns: Any
-) -> Flows:
-    """Make flows between fabric ports."""
-    count = len(ends)
-    needs = needs or [[] for _ in ends]
-    return Flows(
-        source=np.array([a for a, _ in ends], dtype=np.int32),
-        target=np.array([b for _, b in ends], dtype=np.int32),
-        via=np.array(columns.get("via", [Via.FABRIC] * count), dtype=np.int8),
-        size_bytes=np.broadcast_to(np.array(size, dtype=np.float64), count).copy(),
-        need_ptr=np.cumsum([0, *map(len, needs)]).astype(np.int64),
-        need_flow=np.array([need for row in needs for need in row], dtype=np.int32),
-        queue=np.array(columns.get("queue", [NIL] * count), dtype=np.int32),
-        tag=np.zeros(count, dtype=np.int32),
-        start_us=np.array(columns.get("start", []), dtype=np.float64),
-        delay_us=np.array(columns.get("delay", []), dtype=np.float64),
-    )
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import numpy as np
 
 from weftline.kernels.column import F64, I64
 from weftline.model.packet import Series
+from weftline.units import format_size
 
 _WIDTH, _STRIP, _LEFT, _RIGHT, _FOOT = 510, 74, 60, 12, 26
 _CURVE = 230
@@ -28,7 +29,7 @@ def draw_strips(series: Series, ports: list[int], names: list[str], top_bytes: f
         base = row * (_STRIP + 22) + 16
         queue = series.queued_bytes[:, port].astype(np.float64)
         held = series.held_lanes[:, port] != 0
-        words = f"{name}: largest queue at a moment shown {_bytes(float(queue.max(initial=0.0)))}"
+        words = f"{name}: largest queue at a moment shown {format_size(float(queue.max(initial=0.0)))}"
         words += f", paused at {held.mean() if len(held) else 0.0:.0%} of the moments"
         left, right, floor = _LEFT, _WIDTH - _RIGHT, base + _STRIP - 10
         title = f"<title>{escape(words)}</title>"
@@ -36,7 +37,7 @@ def draw_strips(series: Series, ports: list[int], names: list[str], top_bytes: f
             f'<text class="axis" x="{left}" y="{base - 4}">{escape(name)}</text>',
             f'<line class="grid" x1="{left}" y1="{base}" x2="{right}" y2="{base}"/>',
             f'<line class="grid" x1="{left}" y1="{floor}" x2="{right}" y2="{floor}"/>',
-            f'<text class="axis end" x="{left - 6}" y="{base + 4}">{_bytes(top_bytes)}</text>',
+            f'<text class="axis end" x="{left - 6}" y="{base + 4}">{format_size(top_bytes)}</text>',
             f'<path class="queue" d="{_area(series.at_ps, queue, top_bytes, end_ps, base)}"/>',
             *_bars(series.at_ps, held, end_ps, floor + 2),
             f'<rect class="over" x="{left}" y="{base}" width="{right - left}" height="{_STRIP}">{title}</rect>',
@@ -106,13 +107,6 @@ def _time_axis(end_ps: int, y: float) -> list[str]:
 
 def _time(us: float) -> str:
     return f"{us / 1000:,.3g} ms" if us >= 1000 else f"{us:,.3g} us"
-
-
-def _bytes(size: float) -> str:
-    for unit, factor in (("MB", 1e6), ("kB", 1e3)):
-        if size >= factor:
-            return f"{size / factor:.3g} {unit}"
-    return f"{size:.0f} B"
 
 
 def _figure(parts: list[str], height: int, label: str) -> str:

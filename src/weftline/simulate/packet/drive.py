@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weftline.kernels import packet_state as st
-from weftline.kernels.calendar import NOW, TIMERS
+from weftline.kernels.calendar import TIMERS
 from weftline.kernels.column import NIL
 from weftline.kernels.packet_run import MARGIN, PAUSED, SHORT, World, run
 
@@ -78,6 +78,3 @@ def _more_owed(world: World) -> World:
 def _double(array: Any) -> Any:
     larger: Any = np.concatenate((array, np.zeros_like(array)))
     return larger.view(np.recarray) if array.dtype.names else larger
-
-
-__all__ = ["NOW", "drive", "enlarge", "make_room"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,20 +10,12 @@ from weftline.errors import InternalError
 from weftline.kernels.chains import count_waits, invert_needs, link_queues, longest_chain
 from weftline.kernels.column import F64, NIL
 from weftline.model.fabric import Fabric
-from weftline.model.packet import Leg, Machine, PacketResult
+from weftline.model.packet import Bound, Leg, Machine, PacketResult
 from weftline.model.traffic import Flows, Via
 
 PS_PER_US = 1e6
 BIT_PS = 8e6
 """Picoseconds of a byte at 1 Mb/s."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A time that no schedule of these flows beats, and what binds it."""
-
-    at_ps: int
-    name: str
 
 
 def find_bound(flows: Flows, fabric: Fabric, machine: Machine) -> Bound:

@@ -12,7 +12,7 @@ from weftline.kernels.column import I64, NIL
 from weftline.kernels.packet_run import DONE, STUCK, WAITING_UNTIL, World
 from weftline.model.fabric import Fabric
 from weftline.model.happening import Happening, order_happenings
-from weftline.model.packet import Ending, LaneCount, Loss, Machine, PacketOptions, PacketResult, Series
+from weftline.model.packet import Bound, Ending, LaneCount, Loss, Machine, PacketOptions, PacketResult, Series
 from weftline.model.result import SimOptions
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows
@@ -55,7 +55,7 @@ def simulate_packets(  # noqa: PLR0913, PLR0917 - what meets what, and what happ
     plant = make_plant(world, flows, fabric, machine.medium, walk)
     world, status, series = run_world(world, options, progress, plant, order_happenings(faults))
     check_plant(world, plant)
-    result = sum_up(world, status, series, machine)
+    result = sum_up(world, status, series, machine, bound)
     hold_against(result, bound)
     return result
 
@@ -113,7 +113,7 @@ def _run_span(
             album.take(at, world)
 
 
-def sum_up(world: World, status: int, series: Series, machine: Machine) -> PacketResult:
+def sum_up(world: World, status: int, series: Series, machine: Machine, bound: Bound) -> PacketResult:
     """Make a result of a world that has come to its end."""
     number, lane, hold = world.number, world.lane, world.hold
     medium, carriage = machine.medium, machine.carriage
@@ -142,6 +142,7 @@ def sum_up(world: World, status: int, series: Series, machine: Machine) -> Packe
     return PacketResult(
         ending=ending,
         end_ps=now if is_over else int(series.at_ps[-1]) if len(series.at_ps) else now,
+        bound=bound,
         start_ps=world.start,
         finish_ps=world.finish,
         cause=world.cause,
@@ -160,7 +161,7 @@ def sum_up(world: World, status: int, series: Series, machine: Machine) -> Packe
         again=int(number[st.AGAIN_SENT]),
         notices=int(number[st.NOTICES]),
         dropped=int(number[st.LOST]),
-        corrupted=int(number[st.CORRUPTED]) + int(world.link.corrupted.sum()),
+        corrupted=int(world.link.corrupted.sum()),
         discarded=int(number[st.DISCARDED]),
         assumptions=(*medium.assumptions, *carriage.assumptions),
     )  # fmt: skip
