@@ -5,6 +5,8 @@ import re
 import signal
 import sys
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -171,13 +173,20 @@ def sleeper(folder: Path, key: str = KEY) -> LabProcess:
     return processes.start(program, key)
 
 
+def is_soon(check: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while not check() and time.monotonic() < end:
+        time.sleep(0.01)
+    return check()
+
+
 def test_programs_are_found_by_their_mark_and_stopped(tmp_path: Path) -> None:
     key = f"{KEY}-{os.getpid()}"
     one = sleeper(tmp_path, key)
     other = sleeper(tmp_path, f"{key}-other")
     try:
         assert processes.find(key) == (one,)
-        assert Path(f"/proc/{one.pid}/cwd").readlink() == tmp_path
+        assert is_soon(lambda: Path(f"/proc/{one.pid}/cwd").readlink() == tmp_path)  # `env` moves there, after it began
         assert os.getsid(one.pid) == one.pid
         stranger = replace(one, started=one.started + 1)
         assert not processes.signal_process(key, stranger, signal.SIGKILL)
