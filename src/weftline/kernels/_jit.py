@@ -40,6 +40,13 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(_cache_folder())
 
 import numba as nb  # noqa: E402  (the cache folder must be set first)
+from llvmlite import ir  # noqa: E402
+from numba.core import cgutils as numba_cgutils  # noqa: E402
+from numba.core import types as numba_types  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
+
+cgutils: Any = numba_cgutils
+types: Any = numba_types
 
 
 class Kernel(Protocol[P, R_co]):
@@ -75,3 +82,38 @@ def _compile(function: Callable[P, R_co], **options: object) -> Kernel[P, R_co]:
     if not hasattr(compiled, "py_func"):
         compiled.py_func = function
     return cast("Kernel[P, R_co]", compiled)
+
+
+FOR_READING_AND_WRITING = 1
+SOON = 3
+"""Keep the line in every cache: it is used within a few events."""
+IS_DATA = 1
+
+
+def _fetch_row(_typing: Any, array: Any, row: Any) -> Any:
+    if not isinstance(array, types.Array) or array.ndim != 1 or not isinstance(row, types.Integer):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kind = signature.args[0]
+        struct = context.make_array(kind)(context, builder, value=values[0])
+        index = context.cast(builder, values[1], signature.args[1], types.intp)
+        (step,) = cgutils.unpack_tuple(builder, struct.strides)
+        place = cgutils.pointer_add(builder, struct.data, builder.mul(index, step))
+        word = cgutils.voidptr_t
+        number: Any = cgutils.int32_t
+        shape = ir.FunctionType(ir.VoidType(), [word, number, number, number])
+        hint = builder.module.declare_intrinsic("llvm.prefetch", (word,), shape)
+        builder.call(
+            hint, [builder.bitcast(place, word), number(FOR_READING_AND_WRITING), number(SOON), number(IS_DATA)]
+        )
+        return context.get_dummy_value()
+
+    return types.void(array, row), generate
+
+
+fetch_row: Callable[[Any, int], None] = cast("Any", intrinsic)(_fetch_row)
+"""Begin to load the cache line where a row of a one-dimensional array begins; a hint that changes no value.
+
+Source: LLVM Language Reference, ``llvm.prefetch``. For compiled code only.
+"""

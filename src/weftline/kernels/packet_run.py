@@ -5,8 +5,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from weftline.kernels._jit import inlined, lean_kernel
-from weftline.kernels.calendar import FIRST, KIND, LAST, NOW, PENDING, TIMERS, next_event, push_timer, put_event
+from weftline.kernels.calendar import (
+    FIRST,
+    KIND,
+    LAST,
+    NOW,
+    PENDING,
+    PLACE,
+    TIMERS,
+    next_event,
+    push_timer,
+    put_event,
+)
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, U64
+from weftline.kernels.packet_ahead import fetch_next, fetch_ports
 from weftline.kernels.packet_arriving import (
     add_kick,
     discard_packet,
@@ -211,6 +223,7 @@ def run(world: World, until: int, limit: int) -> int:
     ) = world  # fmt: skip
     lanes = number[LANES]
     events = 0
+    place = NIL
     while True:
         now = clock[NOW]
         while number[READY_FIRST] < number[READY_LAST]:
@@ -249,6 +262,10 @@ def run(world: World, until: int, limit: int) -> int:
         events += 1
         number[EVENTS] += 1
         now = clock[NOW]
+        if clock[PLACE] != place:
+            place = clock[PLACE]
+            fetch_ports(port, clock, work)
+        fetch_next(port, lane, packet, path_port, number, clock, work)
         kind = code >> KIND
         at = as_int(code & ((1 << KIND) - 1))
         if kind == ARRIVE:

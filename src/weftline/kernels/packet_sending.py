@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weftline.kernels._jit import inlined, lean_kernel
+from weftline.kernels._jit import fetch_row, inlined, lean_kernel
 from weftline.kernels.calendar import KIND, push_timer, put_event
 from weftline.kernels.column import F64, I32, I64, NIL, U64
 from weftline.kernels.packet_lanes import (
@@ -168,6 +168,7 @@ def take_head(
     item = lane[of].head
     after = packet[item].next
     lane[of].head = after
+    fetch_row(packet, after)
     size = stored_size(as_int(packet[item].wire), lane[of].profile, profile, number)
     lane[of].waiting -= size
     port[at].queued -= size

@@ -178,9 +178,15 @@ NODE = np.dtype([("pool", "i8"), ("used", "i8")], align=True)
 FLOW = np.dtype([("source", "i4"), ("target", "i4"), ("pair", "i4"), ("via", "i4")], align=True)
 
 
+CACHE_LINE = 64
+
+
 def make_records(count: int, kind: Any) -> Records:
-    """Make rows of zeros."""
-    return np.zeros(count, dtype=kind).view(np.recarray)
+    """Make rows of zeros, the first at the beginning of a cache line."""
+    size = count * np.dtype(kind).itemsize
+    room = np.zeros(size + CACHE_LINE, dtype=np.uint8)
+    begin = -room.ctypes.data % CACHE_LINE
+    return room[begin : begin + size].view(kind).view(np.recarray)
 
 
 DEAD = 1

@@ -76,5 +76,8 @@ def _more_owed(world: World) -> World:
 
 
 def _double(array: Any) -> Any:
-    larger: Any = np.concatenate((array, np.zeros_like(array)))
-    return larger.view(np.recarray) if array.dtype.names else larger
+    if not array.dtype.names:
+        return np.concatenate((array, np.zeros_like(array)))
+    larger = st.make_records(2 * len(array), array.dtype)
+    larger[: len(array)] = array
+    return larger
