@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast, get_args
 
 import numpy as np
 
+from weftline.app.fault_words import read_faults
+from weftline.app.happenings import Disturbance, plan_disturbance
 from weftline.app.parameters import gather
 from weftline.app.pipeline import Progress, Routed
 from weftline.errors import UsageError
 from weftline.kernels.column import F64, I64, NIL
 from weftline.model.fabric import Fabric
+from weftline.model.happening import Happening
 from weftline.model.packet import Machine, PacketOptions, PacketResult, Spread
 from weftline.model.parameters import CarriageChoice
 from weftline.model.result import SimResult
 from weftline.model.traffic import Flows
 from weftline.simulate.packet.judge import find_critical, rank_holders
 from weftline.simulate.packet.run import simulate_packets
+from weftline.units import format_time_us
 
 PS_PER_US = 1e6
 MAX_UNTIL_US = 1e9
@@ -44,6 +48,17 @@ class PacketChoice:
     files: Path | None = None
     """Device files in place of those that are rendered."""
     carriage: CarriageChoice = field(default_factory=CarriageChoice)
+    faults: tuple[str, ...] = ()
+    """What goes wrong meanwhile, as ``down:what=leaf-001/3,at_us=100``."""
+    fault_file: Path | None = None
+    """More of them, one in each line."""
+    reroute_us: float | None = None
+    """When new tables come after each change; None: never."""
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether anything goes wrong."""
+        return bool(self.faults) or self.fault_file is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,10 @@ class Packets:
     machine: Machine
     held_by: tuple[HeldBy, ...]
     """The links that held the critical path, the worst first."""
+    disturbance: Disturbance | None = None
+    """What went wrong meanwhile."""
+    calm: PacketResult | None = None
+    """The same packets with nothing going wrong."""
 
     @property
     def is_bad(self) -> bool:
@@ -83,6 +102,13 @@ def check_packets(choice: PacketChoice) -> None:
         raise UsageError(
             "usage.choice", f"--until-us {choice.until_us!r} is out of range", "give microseconds up to 1e9"
         )
+    if choice.reroute_us is not None and not choice.has_faults:
+        raise UsageError("usage.choice", "--reroute-after has nothing to follow", "add --fault, or leave it out")
+    if choice.reroute_us is not None and not 0 <= choice.reroute_us <= MAX_UNTIL_US:
+        raise UsageError(
+            "usage.choice", f"--reroute-after {choice.reroute_us!r} is out of range", "give microseconds up to 1e9"
+        )
+    read_faults(choice.faults, choice.fault_file)
 
 
 def run_packets(
@@ -92,7 +118,7 @@ def run_packets(
 
     Raises:
         SpecError: ``spec.unreachable-pair`` and what makes a medium impossible.
-        UsageError: ``usage.choice`` for a pacing that nobody knows.
+        UsageError: ``usage.choice`` for a pacing that nobody knows, ``usage.fault`` for what cannot go wrong.
     """
     source = gather(routed, choice.files, progress)
     transport = routed.built.checked.technology.transport
@@ -104,17 +130,30 @@ def run_packets(
         samples=min(SAMPLES, max(1, MAX_CELLS // routed.built.fabric.port_count)),
         inside_host_gbytes_per_s=inside,
     )
-    total = max(flows.count, 1)
-
-    def advance(now_ps: int, arrived: int, hops: int) -> None:
-        progress(f"simulating packets: {now_ps / PS_PER_US:,.0f} us, {hops:,} hops", arrived / total)
-
-    progress("simulating packets", None)
-    result = simulate_packets(flows, routed.built.fabric, routed.routes, machine, options, advance)
+    disturbance, calm = None, None
+    if choice.has_faults:
+        faults = read_faults(choice.faults, choice.fault_file)
+        disturbance = plan_disturbance(routed, machine.medium, faults, choice.reroute_us, progress)
+        calm = _send(routed, flows, machine, replace(options, samples=0), progress, ())
+    result = _send(routed, flows, machine, options, progress, disturbance.happenings if disturbance else ())
     legs = find_critical(result)
     fabric = routed.built.fabric
     held = tuple(HeldBy(at, fabric.link_name(at), wait / PS_PER_US) for at, wait in rank_holders(legs) if wait > 0)
-    return Packets(result, machine, held)
+    return Packets(result, machine, held, disturbance, calm)
+
+
+def _send(
+    routed: Routed, flows: Flows, machine: Machine, options: PacketOptions, progress: Progress,
+    happenings: Sequence[Happening],
+) -> PacketResult:  # fmt: skip
+    total = max(flows.count, 1)
+    words = "simulating packets" if options.samples else "simulating packets without the faults"
+
+    def advance(now_ps: int, arrived: int, hops: int) -> None:
+        progress(f"{words}: {now_ps / PS_PER_US:,.0f} us, {hops:,} hops", arrived / total)
+
+    progress(words, None)
+    return simulate_packets(flows, routed.built.fabric, routed.routes, machine, options, advance, happenings)
 
 
 def as_times(packets: Packets, seed: int) -> SimResult:
@@ -132,6 +171,7 @@ def as_times(packets: Packets, seed: int) -> SimResult:
             "packet: every packet with its headers, queues, flow control, acknowledgements and losses",
             f"hashes of paths and marks with seed {seed}",
             *dict.fromkeys(result.assumptions),
+            *(packets.disturbance.assumptions if packets.disturbance else ()),
         ),
     )
 
@@ -156,6 +196,18 @@ def tell_cycle(cycle: Sequence[tuple[int, int]], fabric: Fabric) -> str:
     """Name the lanes of a circle, each of which waits for the next."""
     names = [f"{fabric.port_name(port)} lane {lane}" for port, lane in cycle]
     return " -> ".join([*names, names[0]])
+
+
+def tell_cost(packets: Packets) -> str:
+    """Say what the faults cost: how long the same packets take without them."""
+    if packets.calm is None:
+        return ""
+    calm, result = packets.calm, packets.result
+    if calm.ending != "done" or result.ending != "done":
+        return f"without the faults: {FATES[calm.ending]} after {format_time_us(calm.end_ps / PS_PER_US)}"
+    times = result.end_ps / max(calm.end_ps, 1)
+    change = f"{times - 1:+.1%}" if times < 2 else f"{times:,.{1 if times < 100 else 0}f} times as long"
+    return f"{format_time_us(calm.end_ps / PS_PER_US)} without the faults, with them {change}"
 
 
 def tell_loss(packets: Packets, fabric: Fabric) -> str:

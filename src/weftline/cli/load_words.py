@@ -62,6 +62,22 @@ Recovery = Annotated[
     str | None,
     typer.Option("--recovery", metavar="WORD", help="What senders send again: go-back-n or selective."),
 ]
+Fault = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="KIND:KEY=VALUE,...",
+        help="What goes wrong meanwhile: down, flap, rate, errors or slow, as down:what=leaf-001/3,at_us=100; again "
+        "for more.",
+    ),
+]
+FaultFile = Annotated[
+    Path | None, typer.Option("--faults", metavar="FILE", help="A file with such a fault in each line.")
+]
+RerouteAfter = Annotated[
+    float | None,
+    typer.Option("--reroute-after", metavar="US", help="New tables come so many microseconds after each change."),
+]
 UntilUs = Annotated[float | None, typer.Option("--until-us", metavar="T", help="Simulated time at which packets stop.")]
 Parameters = Annotated[
     bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ def simulate(
     spread: words.Spread = None,
     pacing: words.Pacing = None,
     recovery: words.Recovery = None,
+    fault: words.Fault = None,
+    faults: words.FaultFile = None,
+    reroute_after: words.RerouteAfter = None,
     until_us: words.UntilUs = None,
     parameters: words.Parameters = False,
     files: words.Files = None,
@@ -54,8 +58,11 @@ def simulate(
     packets = _choose_packets(fidelity, spread, pacing, recovery, until_us, files)
     _refuse_without_packets(
         fidelity, {"--spread": spread, "--pacing": pacing, "--recovery": recovery, "--until-us": until_us,
-        "--files": files, "--against": against, "--save": save, "--page": page},
+        "--files": files, "--against": against, "--save": save, "--page": page, "--fault": fault, "--faults": faults,
+        "--reroute-after": reroute_after},
     )  # fmt: skip
+    if packets is not None:
+        packets = replace(packets, faults=tuple(fault or ()), fault_file=faults, reroute_us=reroute_after)
     from weftline.app.simulate import LoadChoice
 
     choice = LoadChoice(

@@ -280,7 +280,7 @@ def expire(of: int, now: int, slot: Records, number: I64, timer: I64, clock: I64
     slot[of].progress = now
     if number[IS_SELECTIVE] == 1:
         slot[of].again = slot[of].acked
-        slot[of].again_end = slot[of].acked + 1
+        slot[of].again_end = slot[of].go
         slot[of].naked = 0
     else:
         number[AGAIN_SENT] += slot[of].go - slot[of].acked

@@ -73,12 +73,12 @@ class Sender:
             self.again = range(max(first_missing, self.acked), max(end, self.acked))
 
     def rewind(self, now: int, recovery: str) -> None:
-        """Begin again where nothing is confirmed; to a receiver in any order that packet alone is sent."""
+        """Begin again where nothing is confirmed; all that was sent since is sent again."""
         self.since = now
         if recovery == "go-back-n":
             self.next = self.acked
         else:
-            self.again = range(self.acked, self.acked + 1)
+            self.again = range(self.acked, self.next)
 
 
 @dataclass(frozen=True, slots=True)

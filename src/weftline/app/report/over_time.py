@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -16,12 +17,16 @@ _TOP = 14
 _BAR = 6
 """Height of the bar below a strip that tells when the port was paused."""
 PS_PER_US = 1e6
+MOST_MARKS = 40
 
 
-def draw_strips(series: Series, ports: list[int], names: list[str], top_bytes: float, end_ps: int) -> str:
+def draw_strips(
+    series: Series, ports: list[int], names: list[str], top_bytes: float, end_ps: int, marks_us: Sequence[float] = ()
+) -> str:
     """Draw the queue of each port over time, and below it when the port was paused; all at one scale.
 
-    ``top_bytes`` and ``end_ps`` are the ends of the axes, so that two runs can stand side by side.
+    ``top_bytes`` and ``end_ps`` are the ends of the axes, so that two runs can stand side by side. A line is drawn
+    at each of ``marks_us``, when a fault begins or ends.
     """
     height = len(ports) * (_STRIP + 22) + _FOOT
     parts: list[str] = []
@@ -40,6 +45,7 @@ def draw_strips(series: Series, ports: list[int], names: list[str], top_bytes: f
             f'<text class="axis end" x="{left - 6}" y="{base + 4}">{format_size(top_bytes)}</text>',
             f'<path class="queue" d="{_area(series.at_ps, queue, top_bytes, end_ps, base)}"/>',
             *_bars(series.at_ps, held, end_ps, floor + 2),
+            *_marks(marks_us, end_ps, base, floor),
             f'<rect class="over" x="{left}" y="{base}" width="{right - left}" height="{_STRIP}">{title}</rect>',
         ]
     parts += _time_axis(end_ps, height - _FOOT + 12)
@@ -94,6 +100,11 @@ def _bars(at_ps: I64, held: np.ndarray, end_ps: int, y: float) -> list[str]:
             bars.append(f'<rect class="held" x="{x:.1f}" y="{y:.1f}" width="{max(end - x, 0.6):.1f}" height="{_BAR}"/>')
         before = float(time)
     return bars
+
+
+def _marks(marks_us: Sequence[float], end_ps: int, top: float, floor: float) -> list[str]:
+    places = [_x(one * PS_PER_US, float(end_ps)) for one in marks_us[:MOST_MARKS] if one * PS_PER_US <= end_ps]
+    return [f'<line class="mark" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{floor}"/>' for x in places]
 
 
 def _time_axis(end_ps: int, y: float) -> list[str]:

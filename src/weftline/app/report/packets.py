@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from weftline import __version__
 from weftline.app.files import write_text
-from weftline.app.packets import PS_PER_US, Packets, rank_ports, tell_ending, tell_loss
+from weftline.app.packets import PS_PER_US, Packets, rank_ports, tell_cost, tell_ending, tell_loss
 from weftline.app.report.figures import draw_heat_map, gather_heat_maps
 from weftline.app.report.over_time import draw_completions, draw_strips
 from weftline.app.report.page import load_legend, port_share
@@ -88,8 +88,10 @@ def _show(
         "is_bad": packets.is_bad,
         "ending": tell_ending(packets, fabric),
         "loss": tell_loss(packets, fabric),
+        "faults": packets.disturbance.told if packets.disturbance else (),
+        "cost": tell_cost(packets),
         "cards": _cards(side),
-        "strips": Markup(draw_strips(result.series, ports, names, queue, end)),  # noqa: S704  (our own SVG, escaped there)
+        "strips": Markup(draw_strips(result.series, ports, names, queue, end, _marks(packets))),  # noqa: S704  (our own SVG, escaped there)
         "has_strips": bool(ports),
         "completions": Markup(draw_completions(_took(packets), longest)),  # noqa: S704
         "maps": [
@@ -100,6 +102,10 @@ def _show(
         "ports": [_port_row(packets, fabric, at) for at in rank_ports(packets)],
         "assumptions": side.assumptions,
     }
+
+
+def _marks(packets: Packets) -> tuple[float, ...]:
+    return packets.disturbance.marks_us if packets.disturbance else ()
 
 
 def _cards(side: Side) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ def view_packets(packets: Packets, fabric: Fabric) -> dict[str, object]:
             "flow": loss.flow,
             "count": loss.count,
         },
+        "faults": None if packets.disturbance is None else _view_faults(packets),
         "hops": result.hops,
         "events": result.events,
         "sent_again": result.again,
@@ -34,6 +35,16 @@ def view_packets(packets: Packets, fabric: Fabric) -> dict[str, object]:
         "pauses": int(lanes.pauses.sum()),
         "held_by": [{"link": one.name, "wait_us": one.wait_us} for one in packets.held_by[:SHOWN_PORTS]],
         "ports": [_view_port(packets, fabric, at) for at in rank_ports(packets)],
+    }
+
+
+def _view_faults(packets: Packets) -> dict[str, object]:
+    disturbance, calm = packets.disturbance, packets.calm
+    return {
+        "told": list(disturbance.told) if disturbance else [],
+        "marks_us": list(disturbance.marks_us) if disturbance else [],
+        "ending_without": calm.ending if calm else None,
+        "simulated_us_without": calm.end_ps / PS_PER_US if calm else None,
     }
 
 
