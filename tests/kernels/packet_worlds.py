@@ -72,6 +72,8 @@ def make_scene(seed: int, shape: Shape | None = None, control: FlowControl | Non
         rng, sketch, shape, [1000 * size] if control is not None else [0, 3_000, 20_000, 100_000, 1 << 30]
     )
     add_flows(rng, sketch, hosts, shape)
+    if rng.random() < 0.5:
+        add_hops(rng, sketch)
     # In a star and in a ring no two ports are equal.
     spread: Spread = rng.choice([None, "spray", "adaptive"]) if shape in {"tree", "line"} else None
     return Scene(shape, sketch, spread)
@@ -245,6 +247,21 @@ def add_flows(rng: random.Random, sketch: Sketch, hosts: Sequence[int], shape: S
                 delay_ps=rng.choice([0, 0, 1, 250_000, 3_000_000]),
             )
         sketch.add_flow(flow)
+
+
+def add_hops(rng: random.Random, sketch: Sketch) -> None:
+    """Add flows over one link each, from and to switches, some of which wait for the one before."""
+    mtu = sketch.carriage.mtu_bytes
+    ports = [
+        at
+        for at in range(len(sketch.ends))
+        if any(sketch.nodes[sketch.ends[end].node].is_switch for end in (at, at ^ 1))
+    ]
+    for at in rng.choices(ports, k=rng.randint(1, 8)):
+        last = len(sketch.flows) - 1
+        size = rng.randint(0, 20) * mtu + rng.choice([0, 1])
+        needs = (last,) if rng.random() < 0.4 else ()
+        sketch.add_flow(Flow(sketch.ends[at].node, sketch.ends[at ^ 1].node, size, needs, hops=(at,)))
 
 
 def choose_burst(rng: random.Random, hosts: Sequence[int]) -> list[tuple[int, int]]:

@@ -28,13 +28,21 @@ def lay(sheet: Sheet) -> World:
     flows = len(sheet.flow_bytes)
     paths = len(sheet.path_ptr) - 1
     ptr: list[int] = sheet.path_ptr.tolist()
-    backwards = [hop for path in range(paths) for hop in reversed(range(ptr[path], ptr[path + 1]))]
+    ports: list[int] = sheet.path_port.tolist()
+    spans = [range(ptr[path], ptr[path + 1]) for path in range(paths)]
+    forth = [[ports[hop] for hop in span] for span in spans]
+    back = [[int(sheet.port_peer[ports[hop]]) for hop in reversed(span)] for span in spans]
+    data = [[int(sheet.path_lane[hop]) for hop in span] for span in spans]
+    acks = [[int(sheet.back_lane[hop]) for hop in reversed(span)] for span in spans]
+    begin = np.cumsum([0, *(len(way) + 1 for way in forth + back)]).astype(np.int32)
     column = np.zeros(len(sheet.port_peer), dtype=np.int32) if sheet.tables is None else sheet.tables.column
+    touches = sheet.is_switch[sheet.port_node] == 1
+    is_over_link = touches[sheet.flow_source] | touches[sheet.flow_target]
     return lay_world(
         Flows(
             source=sheet.flow_source,
             target=sheet.flow_target,
-            via=np.full(flows, Via.FABRIC, dtype=np.int8),
+            via=np.where(is_over_link, Via.LINK, Via.FABRIC).astype(np.int8),
             size_bytes=sheet.flow_bytes.astype(np.float64),
             need_ptr=sheet.need_ptr,
             need_flow=sheet.need_flow,
@@ -47,11 +55,11 @@ def lay(sheet: Sheet) -> World:
         Machine(sheet.medium, sheet.carriage),
         Ways(
             flow_pair=sheet.flow_path,
-            forth=sheet.path_ptr[:-1].astype(np.int32),
-            back=(sheet.path_ptr[:-1] + len(sheet.path_port)).astype(np.int32),
-            goal=column[sheet.flow_target],
-            port=np.concatenate((sheet.path_port, sheet.port_peer[sheet.path_port[backwards]])),
-            lane=np.concatenate((sheet.path_lane, sheet.back_lane[backwards])),
+            forth=begin[:paths],
+            back=begin[paths:-1],
+            goal=np.where(is_over_link, state.END, column[sheet.flow_target]).astype(np.int32),
+            port=np.array([port for way in forth + back for port in (*way, state.END)], dtype=np.int32),
+            lane=np.array([lane for way in data + acks for lane in (*way, 0)], dtype=np.int32),
         ),
         PacketOptions(spread="hash" if sheet.tables is None else sheet.tables.spread, seed=sheet.seed),
     )

@@ -93,7 +93,12 @@ def bound(world: World, flow: int) -> int:
     if world.tables is not None:
         ports = ports[[0, -1]]
     last = world.port_node[world.port_peer[ports[-1]]]
-    latency = medium.latency_ps[world.port_node[ports]].sum() + medium.propagation_ps[ports].sum()
+    if world.is_switch[last] and medium.is_cut_through[last]:
+        # A switch that takes packets itself has them when their heads come.
+        wire -= min(wire, carriage.mtu_bytes + carriage.overhead_bytes)
+    through = world.port_node[ports]
+    # What a switch sends itself is on the line at once.
+    latency = medium.latency_ps[through[int(world.is_switch[through[0]]) :]].sum() + medium.propagation_ps[ports].sum()
     return int(latency + medium.receive_ps[last]) + -(-wire * 8_000_000 // int(medium.rate_mbps[ports].min()))
 
 

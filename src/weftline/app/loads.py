@@ -12,6 +12,7 @@ import numpy as np
 from weftline.app.files import read_bytes
 from weftline.app.load_words import LoadWords, Straggler, read_load
 from weftline.app.pipeline import Routed
+from weftline.app.reduction import Reduction, settle
 from weftline.errors import UsageError
 from weftline.expect import job_compute_us
 from weftline.formats import flow_trace
@@ -28,7 +29,6 @@ from weftline.schedule import (
     StorageLoad,
     delay_ranks,
     draw_delays,
-    expand,
     expand_job,
     expert_traffic,
     find_victim,
@@ -65,6 +65,8 @@ class Part:
     collective: Collective | None = None
     start_us: float = 0.0
     assumptions: tuple[str, ...] = ()
+    reduction: Reduction | None = None
+    """How it goes through switches, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class Workload:
     flows: Flows
     loads: tuple[Load, ...]
     assumptions: tuple[str, ...]
+    reductions: tuple[Reduction | None, ...] = ()
+    """Of each load."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +157,8 @@ def gather_loads(parts: list[Part], stragglers: tuple[Straggler, ...], seed: int
         Load(part.kind, part.title, first[at], flows[at].count, part.collective, part.start_us)
         for at, part in enumerate(parts)
     )
-    return Workload(join_flows(flows), loads, tuple(dict.fromkeys(texts)))
+    reductions = tuple(part.reduction for part in parts)
+    return Workload(join_flows(flows), loads, tuple(dict.fromkeys(texts)), reductions)
 
 
 def _late(stragglers: tuple[Straggler, ...], ranks: int, seed: int) -> F64 | None:
@@ -181,10 +186,17 @@ def _collective(words: LoadWords, scene: _Scene) -> list[Part]:
     order = cast("Literal['order', 'random']", words.text("placement", "order"))
     placement = place_ranks(scene.routed.built.fabric, ranks, order, words.whole("seed", scene.seed))
     algorithm = cast("Algorithm", words.text("algorithm", "ring"))
-    collective = Collective(kind, algorithm, words.size("size", "1GiB"), placement.ranks)
-    way = f", {algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
+    asked = Collective(kind, algorithm, words.size("size", "1GiB"), placement.ranks)
+    reduced = settle(asked, placement, scene.routed)
+    collective = reduced.collective
+    way = f", {collective.algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
     title = f"{kind} of {format_size(collective.size_bytes)} over {placement.ranks} ranks{way}"
-    return [Part(kind, title, expand(collective, placement), placement, collective)]
+    flows = reduced.expand(placement, scene.routed.built.fabric)
+    return [
+        Part(
+            kind, title, flows, placement, collective, assumptions=reduced.assumptions, reduction=reduced.reduction
+        )
+    ]  # fmt: skip
 
 
 def _job(words: LoadWords, scene: _Scene) -> list[Part]:

@@ -14,6 +14,7 @@ from weftline.app.load_words import read_load, read_straggler
 from weftline.app.loads import Part, Workload, gather_loads, make_loads, read_trace
 from weftline.app.packets import PacketChoice, Packets, as_times, check_packets, run_packets
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
+from weftline.app.reduction import Reduction, settle
 from weftline.errors import SpecError, UsageError
 from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
@@ -29,7 +30,7 @@ from weftline.model.traffic import (
     Placement,
     Via,
 )
-from weftline.schedule import ALGORITHMS, expand, expand_job, job_collectives, pipelined_chunks, place_ranks
+from weftline.schedule import ALGORITHMS, expand_job, job_collectives, pipelined_chunks, place_ranks
 from weftline.simulate import simulate
 from weftline.units import format_size, parse_size
 
@@ -96,6 +97,8 @@ class LoadTimes:
     median_us: float
     """Of its messages that arrived, from the start of each to its arrival."""
     p99_us: float
+    reduction: Reduction | None = None
+    """How it went through switches, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +116,7 @@ class Simulated:
 
     title: str
     routes_digest: str
+    fabric: Fabric
     collective: Collective | None
     placement_order: str
     seed: int
@@ -142,10 +146,15 @@ class _Main:
     expand: Callable[[], Flows]
     estimate: Callable[[], ClosedForm]
     job: tuple[int, JobTraffic] | None = None
+    assumptions: tuple[str, ...] = ()
+    reduction: Reduction | None = None
 
     def part(self) -> Part:
         """Make its flows."""
-        return Part(self.kind, self.title, self.expand(), self.placement, self.collective)
+        return Part(
+            self.kind, self.title, self.expand(), self.placement, self.collective, assumptions=self.assumptions,
+            reduction=self.reduction,
+        )  # fmt: skip
 
 
 def simulate_place(place: Path, choice: LoadChoice, progress: Progress = silent) -> Simulated:
@@ -181,7 +190,7 @@ def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = sil
         sent = Sent(packets, routed.built.fabric, workload.flows)
         result = as_times(packets, choice.seed)
         result = replace(result, assumptions=(*result.assumptions, *workload.assumptions))
-        times = tuple(time_load(load, workload.flows, result) for load in workload.loads)
+        times = time_loads(workload, result)
     else:
         options = SimOptions(latency, _inside_rate(routed.built.checked.design), choice.seed)
 
@@ -191,7 +200,7 @@ def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = sil
         progress("simulating", None)
         result = simulate(workload.flows, routed.built.fabric, routed.routes, options, advance)
         result = replace(result, assumptions=(*result.assumptions, *workload.assumptions, said))
-        times = tuple(time_load(load, workload.flows, result) for load in workload.loads)
+        times = time_loads(workload, result)
     return replace(_tell(routed, choice, main, result, times), sent=sent)
 
 
@@ -228,6 +237,14 @@ def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
         return 0
     _pick("--job", choice.job, tuple(names))
     return names.index(choice.job)
+
+
+def time_loads(workload: Workload, result: SimResult) -> tuple[LoadTimes, ...]:
+    """Measure every load."""
+    return tuple(
+        replace(time_load(load, workload.flows, result), reduction=reduction)
+        for load, reduction in zip(workload.loads, workload.reductions, strict=True)
+    )
 
 
 def time_load(load: Load, flows: Flows, result: SimResult) -> LoadTimes:
@@ -286,7 +303,9 @@ def _collective(routed: Routed, choice: LoadChoice, progress: Progress) -> _Main
     algorithm = cast("Algorithm", choice.algorithm or ("ring" if plain else "hierarchical"))
     order = cast("Order", choice.placement or "order")
     placement = place_ranks(routed.built.fabric, choice.ranks, order, choice.seed)
-    collective = Collective(kind, algorithm, parse_size(choice.size or DEFAULT_SIZE), placement.ranks)
+    asked = Collective(kind, algorithm, parse_size(choice.size or DEFAULT_SIZE), placement.ranks)
+    reduced = settle(asked, placement, routed)
+    collective = reduced.collective
     latency, _ = _latency(routed, choice)
     design = routed.built.checked.design
 
@@ -301,9 +320,13 @@ def _collective(routed: Routed, choice: LoadChoice, progress: Progress) -> _Main
         )
 
     placed = "in order" if order == "order" else f"at random, seed {choice.seed}"
-    way = f", {algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
+    way = f", {collective.algorithm}" if len(ALGORITHMS[kind]) > 1 else ""
     title = f"{kind} of {choice.size or DEFAULT_SIZE} over {collective.ranks} ranks{way}, placed {placed}"
-    return _Main(kind, title, collective, placement, lambda: expand(collective, placement), estimate)
+    fabric = routed.built.fabric
+    return _Main(
+        kind, title, collective, placement, lambda: reduced.expand(placement, fabric), estimate,
+        assumptions=reduced.assumptions, reduction=reduced.reduction,
+    )  # fmt: skip
 
 
 def _workload(routed: Routed, choice: LoadChoice, main: _Main | None, progress: Progress) -> Workload | None:
@@ -343,6 +366,7 @@ def _tell(
     return Simulated(
         title=title if more < 1 else f"{title}, beside {more} more load{'s' if more > 1 else ''}",
         routes_digest=routed.routes.digest,
+        fabric=routed.built.fabric,
         collective=main.collective if main is not None else (first.load.collective if first else None),
         placement_order=main.placement.order if main is not None else "order",
         seed=choice.seed,

@@ -162,12 +162,27 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
         "flows": simulated.flows,
         "fidelity": _tell_fidelity(simulated),
     }
+    rows |= _reduction_rows(simulated)
     if simulated.sent is not None:
         rows |= packet_rows(simulated.sent)
     if len(simulated.loads) > 1:
         for number, times in enumerate(simulated.loads, 1):
             rows[f"load {number}"] = _load_line(times)
     return rows if simulated.has_loads else {name: row for name, row in rows.items() if name != "flows"}
+
+
+def _reduction_rows(simulated: Simulated) -> dict[str, object]:
+    """Gather the trees of each load that was to be reduced in the network, or why there are none."""
+    from weftline.app.reduction import tell_limits, tell_trees
+
+    rows: dict[str, object] = {}
+    found = [(number, one.reduction) for number, one in enumerate(simulated.loads, 1) if one.reduction is not None]
+    for number, reduction in found:
+        which = f" of load {number}" if len(simulated.loads) > 1 else ""
+        rows[f"aggregation{which}"] = tell_trees(reduction, simulated.fabric)
+        if reduction.is_planned:
+            rows[f"limits{which}"] = tell_limits(reduction)
+    return rows
 
 
 def _tell_fidelity(simulated: Simulated) -> str:

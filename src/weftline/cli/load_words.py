@@ -20,7 +20,7 @@ Algorithm = Annotated[
     typer.Option(
         "--algorithm",
         metavar="WORD",
-        help="ring, hierarchical, tree, double-binary-tree or halving-doubling.",
+        help="ring, hierarchical, tree, double-binary-tree, halving-doubling, or in-network.",
     ),
 ]
 Size = Annotated[str | None, typer.Option("--size", metavar="SIZE", help="The whole array, as 64MiB or 1GB.")]

@@ -27,7 +27,7 @@ from weftline.declare.ranges import Interval, expand_ranges, parse_ranges
 from weftline.declare.read import Declaration, canonical_json, dump_spec
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec, RunPart, TierPart
-from weftline.model.parts import PACKET_FIGURES, AsicPart, Catalog, NicPart, PortSet, SwitchPart
+from weftline.model.parts import PACKET_FIGURES, REDUCTION_FIGURES, AsicPart, Catalog, NicPart, PortSet, SwitchPart
 from weftline.model.spec import AUTO, FabricSpec
 from weftline.model.topology import DIRECT
 
@@ -199,6 +199,11 @@ def _digest(spec: FabricSpec, choice: HostChoice, tiers: tuple[TierPart, ...], r
 
 
 def _dump_part(part: NicPart | SwitchPart) -> dict[str, object]:
-    """Dump a part; figures that are younger than the digests of fabrics without them count where they are given."""
+    """Dump a part; figures that are younger than the digests of fabrics without them count where they are given.
+
+    What a switch reduces changes nothing that is built, so it never counts.
+    """
     young = {field for field in PACKET_FIGURES if getattr(part, field, 0) is None}
-    return part.model_dump(mode="json", exclude=young)
+    dump = part.model_dump(mode="json", exclude=young | {*REDUCTION_FIGURES})
+    dump["sources"] = [one for one in dump["sources"] if not {*one["figures"]} <= {*REDUCTION_FIGURES}]
+    return dump

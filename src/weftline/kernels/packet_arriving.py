@@ -1,4 +1,4 @@
-"""A packet arrives: at a switch it is routed, admitted, marked and queued; at a host it is taken and answered."""
+"""A packet arrives: it is routed, admitted, marked and queued; or, where it goes to, taken and answered."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from weftline.kernels.packet_state import (
     DATA,
     DEAD,
     DISCARDED,
+    END,
     FIRST_FLOW,
     FIRST_LANE,
     FIRST_LOST,
@@ -37,6 +38,7 @@ from weftline.kernels.packet_state import (
     LANE_SHIFT,
     LANES,
     LOST,
+    LOST_HERE,
     MARK,
     MOST_RUN,
     NAK,
@@ -46,10 +48,12 @@ from weftline.kernels.packet_state import (
     NOTICES,
     OPEN,
     PACING_ON,
+    QUEUED,
     REORDER,
     SEED,
     SPRAY,
     SPREAD,
+    TAKEN,
     UNLUCKY,
     WINDOW,
     Records,
@@ -198,7 +202,7 @@ def lose_packet(
 
 @lean_kernel
 def discard_packet(item: int, at: int, came: int, hold: Records, packet: Records, number: I64) -> None:
-    """Give up a packet that came over link ``at``, which is dead, or that has no way to go on."""
+    """Give up a packet that came over link ``at``, which is dead, or that has no way on."""
     number[DISCARDED] += 1
     hold[at * number[LANES] + came].discards += 1
     drop_packet(item, packet, number)
@@ -210,34 +214,36 @@ def enter_switch(
     profile: Records, node: Records, packet: Records, flow: Records, flow_slot: I32, forth: I32, goal: I32,
     path_port: I32, path_lane: I32, group: U8 | U16, group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64,
     kick: I32, number: I64, clock: I64, timer: I64,
-) -> bool:  # fmt: skip
-    """Take a packet into a switch and queue it at its output: True; or lose it."""
+) -> int:  # fmt: skip
+    """Take a packet into a switch and queue it at its output, or lose it; or find that this is where it goes."""
     entry = as_int(port[at].peer)
     what = packet[item].tag & 3
     wire = as_int(packet[item].wire)
     one = as_int(packet[item].flow)
-    if what == DATA:
-        number[HOPS] += 1
     hop = as_int(packet[item].hop) + 1
     packet[item].hop = hop
     turn = came
     if what == DATA and number[SPREAD] != HASH:
         of_slot = flow_slot[one]
         pair = flow[one].pair
-        to = as_int(
-            choose_member(
-                port[at].peer_row, as_int(goal[pair]), hop - as_int(forth[pair]), of_slot, one, packet[item].seq, now,
-                group, group_ptr, share_ptr, share_port, burst, port, number,
-            )
-        )  # fmt: skip
+        to = as_int(goal[pair])
+        if to != END:
+            to = choose_member(
+                port[at].peer_row, to, hop - as_int(forth[pair]), of_slot, one, packet[item].seq, now, group,
+                group_ptr, share_ptr, share_port, burst, port, number,
+            )  # fmt: skip
     else:
         to = as_int(path_port[hop])
         turn = as_int(path_lane[hop])
         if what == NOTICE and number[NOTICE_LANE] != NIL:
             turn = number[NOTICE_LANE]
+    if to == END:
+        return TAKEN
+    if what == DATA:
+        number[HOPS] += 1
     if to == NIL or port[to].fault & DEAD:
         discard_packet(item, at, came, hold, packet, number)
-        return False
+        return LOST_HERE
     into = entry * number[LANES] + came
     of = to * number[LANES] + turn
     kept, rule = lane[into].profile, lane[of].profile
@@ -250,14 +256,14 @@ def enter_switch(
         is_taken = admit(into, entry, came, held, now, port, link, lane, profile, node, number, timer, clock)
     if not is_taken:
         lose_packet(item, entry, came, now, lane, profile, packet, number)
-        return False
+        return LOST_HERE
     if what == DATA:
         mark_packet(item, of, hop - as_int(forth[flow[one].pair]), lane, profile, packet, number)
     packet[item].holder = into
     packet[item].due = now
     queue_packet(item, of, to, turn, size, port, lane, packet)
     add_kick(to, port, kick, number)
-    return True
+    return QUEUED
 
 
 @lean_kernel
@@ -384,7 +390,7 @@ def return_credit(
     at: int, came: int, wire: int, now: int, port: Records, link: Records, lane: Records, profile: Records, owed: I64,
     number: I64, clock: I64, bucket: I32, chain: I32, when: I64, work: I32, full: U64, timer: I64,
 ) -> None:  # fmt: skip
-    """A packet is taken by a host, or lost: its credit goes back at once."""
+    """A packet is taken, or lost: its credit goes back at once."""
     of = at * number[LANES] + came
     if profile[lane[of].profile].control == CREDITING:
         comes = now + link[port[at].peer].propagation + link[at].response

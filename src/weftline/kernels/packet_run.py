@@ -38,7 +38,6 @@ from weftline.kernels.packet_state import (
     DEAD,
     EVENTS,
     EXPIRE,
-    FABRIC,
     FLOWLET,
     FLOWS_LEFT,
     FREE,
@@ -54,6 +53,7 @@ from weftline.kernels.packet_state import (
     LANE_SHIFT,
     LANES,
     LIFE,
+    LOST_HERE,
     MARK,
     MTU,
     NOTICE,
@@ -61,14 +61,17 @@ from weftline.kernels.packet_state import (
     OWED_LEFT,
     PACING_ON,
     PACKETS_LEFT,
+    QUEUED,
     READY_FIRST,
     READY_LAST,
     RESTORING,
     SEED,
     SLOTS_LEFT,
     SPREAD,
+    TAKEN,
     WAKE,
     WATCHING,
+    WORK,
     Records,
 )
 from weftline.kernels.packet_timing import begin_watch, give_up_head, hold_lane, restore_lane
@@ -171,7 +174,7 @@ def begin_flow(
         let_next(one, successor, waiting, cause, ready, number)
         push_timer(end + number[INSIDE_PS], (INSIDE << KIND) | one, 0, timer, clock)
         return
-    if via != FABRIC or flow_bytes[one] <= 0 or forth[pair] == NIL:
+    if via == WORK or flow_bytes[one] <= 0 or forth[pair] == NIL:
         let_next(one, successor, waiting, cause, ready, number)
         end_flow(one, now, finish, cause, waiting, after_ptr, after_flow, ready, number)
         return
@@ -289,21 +292,20 @@ def run(world: World, until: int, limit: int) -> int:
                         link[at].corrupted += 1
                         drop_packet(item, packet, number)
                     continue
+            fate = TAKEN
             if port[at].peer_row != NIL:
-                is_in = enter_switch(
+                fate = enter_switch(
                     item, at, came, now, port, link, lane, hold, profile, node, packet, flow, flow_slot, forth, goal,
                     path_port, path_lane, group, group_ptr, share_ptr, share_port, burst, kick, number, clock, timer,
                 )  # fmt: skip
-                if not is_in:
-                    return_credit(
-                        at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when,
-                        work, full, timer,
-                    )  # fmt: skip
-                continue
+                if fate == QUEUED:
+                    continue
             return_credit(
                 at, came, wire, now, port, link, lane, profile, owed, number, clock, bucket, chain, when, work, full,
                 timer,
             )  # fmt: skip
+            if fate == LOST_HERE:
+                continue
             one, seq = as_int(packet[item].flow), as_int(packet[item].seq)
             tag, run_of = as_int(packet[item].tag), as_int(packet[item].run)
             drop_packet(item, packet, number)

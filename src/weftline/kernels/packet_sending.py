@@ -28,6 +28,7 @@ from weftline.kernels.packet_state import (
     AGAIN_SENT,
     CREDITING,
     DATA,
+    END,
     IS_SELECTIVE,
     LANE_SHIFT,
     LANES,
@@ -304,9 +305,26 @@ def start_port(
         return
     open_lanes, wake = find_open(at, now, port, lane, hold, profile, packet, owed, number, timer, clock)
     item = NIL
+    of_slot = NIL
     turn = as_int(0)
     length = as_int(0)
-    if open_lanes != 0:
+    first = port[at].ring
+    if first != NIL and (open_lanes == 0 or (slot[first].goal == END and link[at].own == 0)):
+        # A flow over one link takes turns with what waits here, at a switch packets that pass; others let answers go.
+        of_slot, wake = find_sender(
+            at, wake, now, port, link, lane, hold, profile, slot, path_lane, pacing, owed, number
+        )
+    if of_slot != NIL:
+        if open_lanes != 0:
+            link[at].own = 1
+        turn = as_int(path_lane[slot[of_slot].forth])
+        item = make_data(
+            of_slot, at, now, port, link, slot, packet, pacing, successor, waiting, cause, ready, number, timer, clock
+        )
+        length = send_time(at, as_int(packet[item].wire), port, link)
+    elif open_lanes != 0:
+        if first != NIL and slot[first].goal == END:
+            link[at].own = 0
         if open_lanes & (open_lanes - 1) == 0:
             while open_lanes >> turn & 1 == 0:
                 turn += 1
@@ -319,17 +337,6 @@ def start_port(
             item, length, now, port, link, lane, profile, node, packet, owed, number, clock, bucket, chain, when,
             work, full, timer,
         )  # fmt: skip
-    elif port[at].ring != NIL:
-        of_slot, wake = find_sender(
-            at, wake, now, port, link, lane, hold, profile, slot, path_lane, pacing, owed, number
-        )
-        if of_slot != NIL:
-            turn = as_int(path_lane[slot[of_slot].forth])
-            item = make_data(
-                of_slot, at, now, port, link, slot, packet, pacing, successor, waiting, cause, ready, number, timer,
-                clock,
-            )  # fmt: skip
-            length = send_time(at, as_int(packet[item].wire), port, link)
     if item != NIL:
         send_packet(
             item, at * number[LANES] + turn, at, turn, length, now, port, link, lane, hold, profile, packet, number,

@@ -48,6 +48,7 @@ LINK = np.dtype(
         ("pauses", "i8"),
         ("resumes", "i8"),
         ("corrupted", "i8"),
+        ("own", "i8"),  # whether a flow over this link sent last while others waited
     ],
     align=True,
 )
@@ -203,6 +204,15 @@ BURST_HOPS = 8
 FABRIC = 0
 HOST = 1
 WORK = 2
+OVER_LINK = 3
+"""Over one link, whatever stands at its end: also from and to a switch."""
+
+END = -2
+"""In the place of a next hop, or of a destination: the packet is taken here, at a switch too."""
+LOST_HERE = 0
+QUEUED = 1
+TAKEN = 2
+"""What becomes of a packet that comes to a switch."""
 
 DATA = 0
 ACK = 1

@@ -29,6 +29,11 @@ PACKET_FIGURES: Final = (
     "send_latency_ns", "receive_latency_ns",
 )  # fmt: skip
 """Figures of parts that only packets meet."""
+REDUCTION_FIGURES: Final = (
+    "reduces", "reduction_trees", "reduction_trees_per_port", "reduction_trees_in_fabric", "reduction_children",
+    "reduction_latency_ns", "reduction_window_bytes",
+)  # fmt: skip
+"""Figures of switches that only all-reduces in the network meet."""
 RunName = Literal["host_leaf", "leaf_spine", "spine_core", "leaf_leaf", "between_groups"]
 
 
@@ -105,6 +110,27 @@ class SwitchPart(PacketPart):
     data_lanes: LaneCount | None = Field(default=None, description="Data lanes (VLs) of a port (VLCap).")
     asic: Line | None = Field(default=None, description="The switching chip.")
     sonic_hwsku: Line | None = Field(default=None, description="Hardware SKU that SONiC knows it by, however it runs.")
+    reduces: bool | None = Field(
+        default=None, strict=True, description="Whether it adds up what its ports bring; absent counts as no."
+    )
+    reduction_trees: SmallCount | None = Field(
+        default=None, description="Aggregation trees that it takes part in at one time."
+    )
+    reduction_trees_per_port: SmallCount | None = Field(
+        default=None, description="Aggregation trees that one of its ports takes part in at one time."
+    )
+    reduction_trees_in_fabric: SmallCount | None = Field(
+        default=None, description="Aggregation trees that a fabric of such switches has at most."
+    )
+    reduction_children: SmallCount | None = Field(
+        default=None, description="Ports that one aggregation tree gathers from at a switch."
+    )
+    reduction_latency_ns: Wait | None = Field(
+        default=None, description="Time in nanoseconds that adding up takes besides the way through the switch."
+    )
+    reduction_window_bytes: LaneBytes | None = Field(
+        default=None, description="What one aggregation tree has under way at one time, in bytes."
+    )
     cage_lanes: tuple[Annotated[int, Field(strict=True, ge=0, le=4096)], ...] = Field(
         default=(),
         max_length=1024,

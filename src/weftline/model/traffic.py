@@ -13,7 +13,7 @@ from weftline.kernels.column import F64, I8, I32, I64, freeze
 CollectiveKind = Literal[
     "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", "gather", "scatter", "permutation"
 ]
-Algorithm = Literal["ring", "hierarchical", "tree", "double-binary-tree", "halving-doubling"]
+Algorithm = Literal["ring", "hierarchical", "tree", "double-binary-tree", "halving-doubling", "in-network"]
 
 
 class Via(IntEnum):
@@ -24,6 +24,8 @@ class Via(IntEnum):
     """The network inside a host (NVLink)."""
     WORK = 2
     """None: work of ``delay_us`` at its source, such as a kernel on a GPU, which others wait for."""
+    LINK = 3
+    """One link of the fabric, between a port and its peer: what a switch sends or takes itself."""
 
 
 def no_times() -> F64:

@@ -1,7 +1,9 @@
 """Jobs become collectives, and collectives become flows that wait for each other."""
 
+from weftline.schedule.aggregation import plan_trees
 from weftline.schedule.expansion import ALGORITHMS, expand
 from weftline.schedule.experts import Experts, expert_traffic
+from weftline.schedule.in_network import expand_reduction, reduction_chunks
 from weftline.schedule.job import (
     GRADIENT_BYTES,
     expand_job,
@@ -36,6 +38,7 @@ __all__ = [
     "draw_delays",
     "expand",
     "expand_job",
+    "expand_reduction",
     "expert_traffic",
     "find_victim",
     "incast",
@@ -49,6 +52,8 @@ __all__ = [
     "pipeline",
     "pipelined_chunks",
     "place_ranks",
+    "plan_trees",
+    "reduction_chunks",
     "shift",
     "spread_ranks",
     "start_later",

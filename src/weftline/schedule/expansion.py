@@ -94,7 +94,7 @@ def _transfers(collective: Collective, placement: Placement) -> Transfers:
     if kind == "permutation":
         return permutation(ranks, size, placement.seed)
     if collective.algorithm == "hierarchical":
-        return hierarchical_ring(kind, _grid(placement), size)
+        return hierarchical_ring(kind, host_grid(placement)[None], size)
     if collective.algorithm == "halving-doubling":
         return halving_doubling(kind, ranks, size)
     by_kind_and_way = {
@@ -112,8 +112,12 @@ def _transfers(collective: Collective, placement: Placement) -> Transfers:
     return flat_ring(kind, np.arange(ranks, dtype=np.int32).reshape(1, -1), size)
 
 
-def _grid(placement: Placement) -> I32:
-    """Arrange ranks as ``[1, hosts, rails]``, hosts in the order of their first rank."""
+def host_grid(placement: Placement) -> I32:
+    """Arrange ranks as ``[hosts, rails]``, hosts in the order of their first rank.
+
+    Raises:
+        SpecError: ``spec.uneven-hosts``.
+    """
     hosts, first, index = np.unique(placement.rank_host, return_index=True, return_inverse=True)
     row = np.argsort(np.argsort(first, kind="stable"), kind="stable")[index]
     order = np.lexsort((placement.rank_rail, row))
@@ -126,4 +130,4 @@ def _grid(placement: Placement) -> I32:
             f"{placement.ranks} ranks on {len(hosts)} hosts do not use the same rails of each host",
             "choose a multiple of the rails and placement order, or the algorithm ring",
         )
-    return order.astype(np.int32).reshape(1, len(hosts), per_host)
+    return order.astype(np.int32).reshape(len(hosts), per_host)

@@ -57,9 +57,12 @@ def resolve_paths(flows: Flows, fabric: Fabric, routes: Routes, options: SimOpti
     walk_ptr, walk_port = walk_ports(source[outside], target[outside], fabric, routes, options)
     length = np.where(inside, 2, 0).astype(np.int64)
     length[outside] = np.diff(walk_ptr)
+    over = np.flatnonzero(via == Via.LINK)
+    length[over] = 1
     ptr = np.concatenate(([0], np.cumsum(length))).astype(np.int32)
     resource = np.empty(int(ptr[-1]), dtype=np.int32)
     resource[np.repeat(np.isin(np.arange(len(first)), outside), length)] = walk_port
+    resource[ptr[over]] = source[over]
     within = np.flatnonzero(inside)
     resource[ptr[within]] = fabric.port_count + source[within]
     resource[ptr[within] + 1] = 2 * fabric.port_count + target[within]

@@ -17,8 +17,13 @@ MILLION = 1_000_000
 class Ends(Protocol):
     """What the fabric asks of the hosts."""
 
+    source: list[int]
     target: list[int]
     """By flow."""
+
+    def is_over_link(self, flow: int) -> bool:
+        """Tell whether a flow goes over one link, also from or to a switch."""
+        ...
 
     def make_data(self, port: Port) -> Packet | list[int]:
         """Make the packet that an idle port of a host sends now, or say when a flow may perhaps send one."""
@@ -119,17 +124,9 @@ class Fabric:
 
     def start(self, port: Port) -> None:
         """Send the next packet of an idle port, if one can go."""
-        lane = port.choose_lane(self.loop.now)
-        if lane is not None:
-            packet = port.take(lane)
-        else:
-            made = self.hosts.make_data(port)
-            if isinstance(made, list):
-                times = made + self.list_credits(port)
-                if times:
-                    self.look_at(port, min(times))
-                return
-            packet = made
+        packet = self.choose_packet(port)
+        if packet is None:
+            return
         self.leave_buffer(packet, port)
         credits_ = port.credits[packet.lane]
         if credits_ is not None:
@@ -147,6 +144,27 @@ class Fabric:
         self.loop.push(due, Event.ARRIVE, port.number)
         if port.has_more:
             self.look_at(port, port.busy)
+
+    def choose_packet(self, port: Port) -> Packet | None:
+        """Choose between queues and flows that begin here; where neither can send, see when to look again.
+
+        Queues go first, but a flow over one link takes turns with them.
+        """
+        eligible = port.list_eligible(self.loop.now)
+        takes_turns = bool(port.ring) and self.hosts.is_over_link(port.ring[0])
+        if eligible and not (takes_turns and not port.was_own):
+            port.was_own = port.was_own and not takes_turns
+            return port.take(port.choose_lane(eligible))
+        made = self.hosts.make_data(port)
+        if isinstance(made, Packet):
+            port.was_own = port.was_own or bool(eligible)
+            return made
+        if eligible:
+            return port.take(port.choose_lane(eligible))
+        times = made + self.list_credits(port)
+        if times:
+            self.look_at(port, min(times))
+        return None
 
     def leave_buffer(self, packet: Packet, port: Port) -> None:
         """Give back what a packet that starts now took in its input buffer."""
@@ -211,7 +229,8 @@ class Fabric:
         assert due == self.loop.now
         came_in = self.port[self.port[number].peer]
         packet.crossed += 1
-        if self.is_switch[came_in.node]:
+        ends: list[int] = self.hosts.target if packet.kind is Kind.DATA else self.hosts.source
+        if self.is_switch[came_in.node] and ends[packet.flow] != came_in.number:
             self.forward(packet, came_in)
             return
         group = self.group[came_in.number][packet.lane]

@@ -126,6 +126,11 @@ class Hosts:
         mtu = self.carriage.mtu_bytes
         return min(mtu, self.size[flow] - self.sender[flow].upcoming * mtu) + self.carriage.overhead_bytes
 
+    def is_over_link(self, flow: int) -> bool:
+        """Tell whether a flow goes over one link between a switch and another node."""
+        ends = (self.fabric.port[self.source[flow]], self.fabric.port[self.target[flow]])
+        return len(self.way[flow]) == 1 and any(self.fabric.is_switch[end.node] for end in ends)
+
     def lane(self, flow: int) -> int:
         """The lane by which a flow leaves its host."""
         return self.way[flow][0][1]
@@ -189,7 +194,7 @@ class Hosts:
         self.fabric.kick(self.fabric.port[self.source[flow]])
 
     def take(self, packet: Packet) -> None:
-        """A packet has come to a host; what belongs to a flow that is over means nothing."""
+        """A packet has come to where it goes; what belongs to a flow that is over means nothing."""
         if self.sender[packet.flow].is_over:
             return
         if packet.kind is Kind.DATA:

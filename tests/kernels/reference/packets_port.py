@@ -107,7 +107,9 @@ class Port:
         """When its departure is due; NIL: none is."""
         self.wake_at: int = NIL
         self.ring: list[int] = []
-        """Flows that have something to send, from the cursor on; only at hosts."""
+        """Flows that have something to send, from the cursor on."""
+        self.was_own = False
+        """Whether a flow over this link sent last while others waited."""
         self.wire_bytes = self.packets = self.pauses = self.marks = self.drops = self.held_ps = 0
 
     @property
@@ -123,14 +125,17 @@ class Port:
     def is_eligible(self, lane: int, now: int) -> bool:
         return bool(self.queue[lane]) and self.may_send(lane, self.queue[lane][0].blocks, now)
 
-    def choose_lane(self, now: int) -> int | None:
+    def list_eligible(self, now: int) -> list[int]:
+        """List the queues whose first packet may leave."""
+        return [lane for lane in range(len(self.queue)) if self.is_eligible(lane, now)]
+
+    def choose_lane(self, eligible: list[int]) -> int:
         """Choose the queue that sends: strict ones first, highest first, then weighted ones by deficit."""
-        eligible = [lane for lane in range(len(self.queue)) if self.is_eligible(lane, now)]
         strict = [lane for lane in eligible if self.profiles[lane].is_strict]
         if strict:
             return max(strict)
         if len(eligible) < 2:
-            return eligible[0] if eligible else None
+            return eligible[0]
         at = self.pointer
         while at not in eligible or self.deficit[at] < self.queue[at][0].wire:
             at = (at + 1) % len(self.queue)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from weftline.app.reduction import Reduction, name_switches
 from weftline.app.simulate import LoadTimes, Simulated
 from weftline.app.views.packets import view_packets
+from weftline.model.fabric import Fabric
+from weftline.model.reduction import AggregationTree, ReductionLimits
 from weftline.model.result import JobPrediction
 from weftline.model.traffic import Collective
 
@@ -23,7 +26,7 @@ def view_simulation(simulated: Simulated) -> dict[str, object]:
         "flows": simulated.flows,
         "collective": _view_collective(simulated.collective),
         "placement": {"order": simulated.placement_order, "seed": simulated.seed},
-        "loads": [_view_load(times) for times in simulated.loads],
+        "loads": [_view_load(times, simulated.fabric) for times in simulated.loads],
         "assumptions": list(result.assumptions),
         "job": None if simulated.prediction is None else view_job(simulated.prediction),
         "packets": None if simulated.sent is None else view_packets(simulated.sent.packets, simulated.sent.fabric),
@@ -41,7 +44,7 @@ def _view_collective(collective: Collective | None) -> dict[str, object] | None:
     }
 
 
-def _view_load(times: LoadTimes) -> dict[str, object]:
+def _view_load(times: LoadTimes, fabric: Fabric) -> dict[str, object]:
     """Show one load among those that ran at the same time."""
     return {
         "kind": times.load.kind,
@@ -53,6 +56,45 @@ def _view_load(times: LoadTimes) -> dict[str, object]:
         "busbw_GBps": times.busbw_gbytes_per_s,
         "message_median_us": times.median_us,
         "message_p99_us": times.p99_us,
+        "reduction": None if times.reduction is None else _view_reduction(times.reduction, fabric),
+    }
+
+
+def _view_reduction(reduction: Reduction, fabric: Fabric) -> dict[str, object]:
+    """Show the trees that a load was reduced along, and the limits; or why there are none."""
+    return {
+        "algorithm": reduction.algorithm,
+        "reason": reduction.plan.reason,
+        "trees": [_view_tree(tree, fabric) for tree in reduction.plan.trees],
+        "limits": [_view_limits(one) for one in reduction.plan.limits],
+        "chunks": reduction.chunks,
+        "chunks_under_way": reduction.window,
+        "shared_links": reduction.plan.shared_links,
+    }
+
+
+def _view_tree(tree: AggregationTree, fabric: Fabric) -> dict[str, object]:
+    return {
+        "rail": tree.rail + 1,
+        "plane": tree.plane + 1,
+        "root": fabric.node_name[int(tree.switch[0])],
+        "levels": name_switches(tree, fabric),
+        "uplinks": [fabric.link_name(int(port)) for port in tree.up_port[1:]],
+        "members": [fabric.port_name(int(port)) for port in tree.member_port],
+    }
+
+
+def _view_limits(one: ReductionLimits) -> dict[str, object]:
+    return {
+        "part": one.part,
+        "reduces": one.reduces,
+        "trees_per_switch": one.trees_per_switch,
+        "trees_per_port": one.trees_per_port,
+        "trees_in_fabric": one.trees_in_fabric,
+        "children": one.children,
+        "latency_ns": one.latency_ns,
+        "window_bytes": one.window_bytes,
+        "source": one.source,
     }
 
 

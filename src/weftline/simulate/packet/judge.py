@@ -29,7 +29,7 @@ def find_bound(flows: Flows, fabric: Fabric, machine: Machine) -> Bound:
     """
     if flows.count == 0:
         return Bound(0, "nothing is sent")
-    is_sent = (flows.via == Via.FABRIC) & (flows.source != flows.target)
+    is_sent = np.isin(flows.via, (Via.FABRIC, Via.LINK)) & (flows.source != flows.target)
     wire = np.where(is_sent, count_wire(flows.size_bytes, machine), 0.0)
     rate = machine.medium.rate_mbps.astype(np.float64)
     ports = fabric.port_count
@@ -37,7 +37,9 @@ def find_bound(flows: Flows, fabric: Fabric, machine: Machine) -> Bound:
     into = np.bincount(flows.target, weights=wire, minlength=ports) * BIT_PS / rate
     busiest, words = max((out, "sent by"), (into, "sent to"), key=lambda item: float(item[0].max()))
     worst = int(busiest.argmax())
-    duration = wire * BIT_PS / np.minimum(rate[flows.source], rate[flows.target]) / PS_PER_US
+    # A switch takes a packet of its own while it still comes in, where it passes packets on like that.
+    full = np.where(flows.via == Via.LINK, machine.carriage.mtu_bytes + machine.carriage.overhead_bytes, 0)
+    duration = np.maximum(wire - full, 0.0) * BIT_PS / np.minimum(rate[flows.source], rate[flows.target]) / PS_PER_US
     successor = link_queues(flows.queue, int(flows.queue.max(initial=NIL)) + 1)
     after_ptr, after_flow = invert_needs(flows.need_ptr, flows.need_flow)
     waiting = count_waits(flows.need_ptr, successor)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weftline.kernels.column import I32, I64, NIL
+from weftline.kernels.packet_state import END
 from weftline.kernels.pairs import group_pairs
 from weftline.model.fabric import Fabric
 from weftline.model.packet import Medium
@@ -25,7 +26,7 @@ class Ways:
     """``[pairs]``: first hop of the way in ``port``; NIL where the fabric carries nothing."""
     back: I32
     goal: I32
-    """``[pairs]``: destination of the pair in the tables."""
+    """``[pairs]``: destination of the pair in the tables; END for a pair of peers."""
     port: I32
     lane: I32
 
@@ -37,8 +38,10 @@ def find_ways(flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, opti
         SpecError: ``spec.unreachable-pair``.
     """
     pair, first = group_pairs(flows.source, flows.target, flows.via)
-    outside = np.flatnonzero((flows.via[first] == Via.FABRIC) & (flows.source[first] != flows.target[first]))
-    return _lay_ways(pair, flows.source[first], flows.target[first], outside, (fabric, routes, medium, options))
+    source, target, via = flows.source[first], flows.target[first], flows.via[first]
+    outside = np.flatnonzero((via == Via.FABRIC) & (source != target))
+    ways = _lay_ways(pair, source, target, outside, (fabric, routes, medium, options))
+    return _add_links(ways, source, target, np.flatnonzero(via == Via.LINK), medium)
 
 
 def renew_ways(needed: I32, flows: Flows, fabric: Fabric, routes: Routes, medium: Medium, options: SimOptions) -> Ways:
@@ -54,7 +57,8 @@ def renew_ways(needed: I32, flows: Flows, fabric: Fabric, routes: Routes, medium
     walked = np.flatnonzero(is_walked)
     a, b = source[walked], target[walked]
     is_reached = tell_reached(a, b, fabric, routes, options) & tell_reached(b, a, fabric, routes, options)
-    return _lay_ways(pair, source, target, walked[is_reached], (fabric, routes, medium, options))
+    ways = _lay_ways(pair, source, target, walked[is_reached], (fabric, routes, medium, options))
+    return _add_links(ways, source, target, np.flatnonzero(flows.via[first] == Via.LINK), medium)
 
 
 def _lay_ways(pair: I32, source: I32, target: I32, walked: I64, on: tuple[Fabric, Routes, Medium, SimOptions]) -> Ways:
@@ -74,6 +78,22 @@ def _lay_ways(pair: I32, source: I32, target: I32, walked: I64, on: tuple[Fabric
         acks = _lanes(b, index[a], home_ptr, home, fabric, routes)
     port, lane = np.concatenate((there, home)).astype(np.int32), np.concatenate((data, acks))
     return Ways(pair, forth, back, index[target], port, lane)
+
+
+def _add_links(ways: Ways, source: I32, target: I32, pair: I64, medium: Medium) -> Ways:
+    """Give pairs of peers their ways: the one link, and the end; no table knows them."""
+    if not len(pair):
+        return ways
+    begin = (len(ways.port) + 4 * np.arange(len(pair))).astype(np.int32)
+    forth, back, goal = ways.forth.copy(), ways.back.copy(), ways.goal.copy()
+    forth[pair], back[pair], goal[pair] = begin, begin + 2, END
+    end = np.full(len(pair), END, dtype=np.int32)
+    port = np.stack((source[pair], end, target[pair], end), axis=1).ravel()
+    lane = np.tile(np.repeat([medium.data_lane, medium.ack_lane], 2), len(pair))
+    return Ways(
+        ways.flow_pair, forth, back, goal, np.concatenate((ways.port, port)).astype(np.int32),
+        np.concatenate((ways.lane, lane)).astype(np.int32),
+    )  # fmt: skip
 
 
 def _lanes(source: I32, goal: I32, ptr: I64, port: I32, fabric: Fabric, routes: Routes) -> I32:
