@@ -90,7 +90,7 @@ def bound(world: World, flow: int) -> int:
     if size == 0:
         return 0
     wire = size + -(-size // carriage.mtu_bytes) * carriage.overhead_bytes
-    if world.tables is not None:
+    if world.tables is not None and len(ports) > 1:
         ports = ports[[0, -1]]
     last = world.port_node[world.port_peer[ports[-1]]]
     if world.is_switch[last] and medium.is_cut_through[last]:

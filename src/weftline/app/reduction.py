@@ -110,9 +110,7 @@ def _limits(tier: TierPart) -> ReductionLimits:
 
 def name_switches(tree: AggregationTree, fabric: Fabric) -> list[list[str]]:
     """Name the switches of a tree, level by level, the root first."""
-    return [
-        [fabric.node_name[int(node)] for node in tree.switch[tree.level == level]] for level in range(tree.levels)
-    ]
+    return [[fabric.node_name[int(node)] for node in tree.switch[tree.level == level]] for level in range(tree.levels)]
 
 
 def tell_trees(reduction: Reduction, fabric: Fabric) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
+from weftline.app.load_times import LoadTimes, time_loads
 from weftline.app.load_words import read_load, read_straggler
 from weftline.app.loads import Part, Workload, gather_loads, make_loads, read_trace
 from weftline.app.packets import PacketChoice, Packets, as_times, check_packets, run_packets
@@ -26,9 +26,7 @@ from weftline.model.traffic import (
     CollectiveKind,
     Flows,
     JobTraffic,
-    Load,
     Placement,
-    Via,
 )
 from weftline.schedule import ALGORITHMS, expand_job, job_collectives, pipelined_chunks, place_ranks
 from weftline.simulate import simulate
@@ -82,23 +80,6 @@ class LoadChoice:
     def is_spelt_out(self) -> bool:
         """Whether somebody asked for just this load, so that nothing stands in for it."""
         return not self.is_job or self.has_more or bool(self.stragglers) or self.packets is not None
-
-
-@dataclass(frozen=True, slots=True)
-class LoadTimes:
-    """How one load fared among the others."""
-
-    load: Load
-    size_bytes: float
-    """Of all its messages."""
-    finish_us: float | None
-    """None where some of it never arrived."""
-    busbw_gbytes_per_s: float | None
-    median_us: float
-    """Of its messages that arrived, from the start of each to its arrival."""
-    p99_us: float
-    reduction: Reduction | None = None
-    """How it went through switches, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,27 +218,6 @@ def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:
         return 0
     _pick("--job", choice.job, tuple(names))
     return names.index(choice.job)
-
-
-def time_loads(workload: Workload, result: SimResult) -> tuple[LoadTimes, ...]:
-    """Measure every load."""
-    return tuple(
-        replace(time_load(load, workload.flows, result), reduction=reduction)
-        for load, reduction in zip(workload.loads, workload.reductions, strict=True)
-    )
-
-
-def time_load(load: Load, flows: Flows, result: SimResult) -> LoadTimes:
-    """Measure one load: when it was over, and how long its messages took."""
-    own = slice(load.first, load.first + load.count)
-    start, finish = result.start_us[own], result.finish_us[own]
-    took = (finish - start)[flows.via[own] != Via.WORK]
-    took = took[np.isfinite(took)]
-    end = float(finish.max(initial=0.0))
-    over = None if math.isnan(end) else end
-    middle, late = (float(np.quantile(took, share)) if len(took) else 0.0 for share in (0.5, 0.99))
-    busbw = load.collective.bus_bandwidth(over - load.start_us) if load.collective and over is not None else None
-    return LoadTimes(load, float(flows.size_bytes[own].sum()), over, busbw, middle, late)
 
 
 def _pick(option: str, word: str | None, known: tuple[str, ...]) -> None:

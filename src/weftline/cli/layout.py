@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from weftline.app.build import Built
+    from weftline.app.load_times import LoadTimes
     from weftline.app.render import Rendered
-    from weftline.app.simulate import LoadTimes, Sent, Simulated
+    from weftline.app.simulate import Sent, Simulated
     from weftline.model.difference import Difference
     from weftline.model.proof import Proof, ProofReport, Witness
 

@@ -68,7 +68,7 @@ class _Planner:
         self.plane_trees: dict[int, int] = {}
         self.met: set[int] = set()
         """Tiers that reduce."""
-        self.above = self._find_above()
+        self.above: list[int] = self._find_above()
         """By node: a bit for itself and for each switch that its links upwards lead to."""
 
     def used(self) -> tuple[ReductionLimits, ...]:
@@ -103,11 +103,12 @@ class _Planner:
     def _ups(self, node: int) -> list[int]:
         """List the ports of a switch to switches of a higher tier."""
         fabric = self.fabric
-        ports = np.arange(fabric.port_ptr[node], fabric.port_ptr[node + 1])
+        ports: I64 = np.arange(int(fabric.port_ptr[node]), int(fabric.port_ptr[node + 1]))
         ports = ports[fabric.port_peer[ports] != NIL]
         far = fabric.port_node[fabric.port_peer[ports]]
         is_up = (fabric.node_kind[far] == NodeKind.SWITCH) & (fabric.node_tier[far] > fabric.node_tier[node])
-        return [int(port) for port in ports[is_up]]
+        up: list[int] = ports[is_up].tolist()
+        return up
 
     def plan(self, rail: int, plane: int, rank: I32, member_port: I32) -> AggregationTree:
         """Plan one tree, and count what it uses."""
@@ -192,15 +193,17 @@ class _Planner:
 
     def _roots(self, leaves: I32) -> Iterator[int]:
         fabric = self.fabric
-        common = self.above[int(leaves[0])]
-        for leaf in leaves.tolist():
+        listed: list[int] = leaves.tolist()
+        common = self.above[listed[0]]
+        for leaf in listed:
             if not common & self.above[leaf]:
-                names = f"{fabric.node_name[int(leaves[0])]} and {fabric.node_name[leaf]}"
+                names = f"{fabric.node_name[listed[0]]} and {fabric.node_name[leaf]}"
                 raise _Refused(f"no switch stands above {names}, over links that are up")
             common &= self.above[leaf]
         if not common:
             raise _Refused(f"no switch stands above all of the {len(leaves)} leaves")
-        nodes = [node for node in fabric.switch_node.tolist() if common >> node & 1]
+        switches: list[int] = fabric.switch_node.tolist()
+        nodes = [node for node in switches if common >> node & 1]
         lowest = min(int(fabric.node_tier[node]) for node in nodes)
         nodes = [node for node in nodes if fabric.node_tier[node] == lowest]
         return iter(sorted(nodes, key=lambda node: (int(self.node_trees[node]), fabric.node_name[node])))
@@ -211,7 +214,8 @@ class _Planner:
         up: dict[int, int] = {root: NIL}
         shared = 0
         self._check_switch(root)
-        for leaf in sorted(leaves.tolist(), key=lambda node: fabric.node_name[node]):
+        listed: list[int] = leaves.tolist()
+        for leaf in sorted(listed, key=lambda node: fabric.node_name[node]):
             node = leaf
             while node not in up:
                 options = [port for port in self._ups(node) if self.above[self._far(port)] & bit]

@@ -85,7 +85,8 @@ def expand_reduction(collective: Collective, placement: Placement, plan: Reducti
     for tree in plan.trees:
         sheet = _Sheet(tree, fabric, chunks, _latency(plan))
         part = sheet.lay(base, queue, tag, leave)
-        for rank, flow in zip(tree.rank.tolist(), sheet.last(base), strict=True):
+        ranks: list[int] = tree.rank.tolist()
+        for rank, flow in zip(ranks, sheet.last(base), strict=True):
             ends[rank].append(flow)
         parts.append(part)
         base, queue = base + part.count, queue + 2 * sheet.edges
@@ -130,19 +131,19 @@ class _Sheet:
     def _needs(self) -> list[list[int]]:
         """List what each flow of a chunk needs of the same chunk."""
         tree, edges = self.tree, self.edges
-        children: list[list[int]] = [[] for _ in tree.switch]
-        for at, above in enumerate(tree.member_parent.tolist()):
+        children: list[list[int]] = [[] for _ in range(len(tree.switch))]
+        parents: list[int] = [*tree.member_parent.tolist(), *tree.parent.tolist()[1:]]
+        for at, above in enumerate(parents):
             children[above].append(at)
-        for at, above in enumerate(tree.parent.tolist()[1:]):
-            children[above].append(self.members + at)
         gathered = [[edges + at] for at in range(len(children))] if self.works else children
-        ups: list[list[int]] = [[] for _ in range(self.members)] + gathered[1:]
+        free: list[list[int]] = [[] for _ in range(self.members)]
+        ups = free + gathered[1:]
         begin = edges + self.works
 
         def given(above: int) -> list[int]:
             return gathered[0] if above == 0 else [begin + self.members + above - 1]
 
-        downs = [given(above) for above in (*tree.member_parent.tolist(), *tree.parent.tolist()[1:])]
+        downs = [given(above) for above in parents]
         return [*ups, *(children if self.works else []), *downs]
 
     def lay(self, base: int, queue: int, tag: int, enter: I32) -> Flows:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from weftline.app.load_times import LoadTimes
 from weftline.app.reduction import Reduction, name_switches
-from weftline.app.simulate import LoadTimes, Simulated
+from weftline.app.simulate import Simulated
 from weftline.app.views.packets import view_packets
 from weftline.model.fabric import Fabric
 from weftline.model.reduction import AggregationTree, ReductionLimits
