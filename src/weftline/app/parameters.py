@@ -10,7 +10,7 @@ from weftline.app.bulk import without_collector
 from weftline.app.devices import observe_devices
 from weftline.app.lint import HEAD, read_all, recognise
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
-from weftline.errors import ArtifactError, Place
+from weftline.errors import ArtifactError, Place, Problem
 from weftline.formats import opensm_conf
 from weftline.lint.merging import merge_devices
 from weftline.model.artifact import Artifact
@@ -54,7 +54,8 @@ def gather(routed: Routed, files: Path | None = None, progress: Progress = silen
     cables are those of the fabric, and everything else is what the files say.
 
     Raises:
-        ArtifactError: ``artifact.packet-files`` where the folder has none that anybody here knows.
+        ArtifactError: ``artifact.packet-files`` where the folder has none that anybody here knows, or the code of what
+            is wrong with a file of which nothing can be read.
     """
     design = routed.built.checked.design
     if files is None:
@@ -93,11 +94,16 @@ def _sort_options(files: Sequence[tuple[str, bytes]]) -> tuple[tuple[OptionFact,
     for path, content in files:
         if opensm_conf.looks_like(content[:HEAD]):
             part = opensm_conf.parse(content, path)
-            wrong = [problem for problem in part.problems if problem.is_error]
-            if wrong:
-                raise ArtifactError(wrong[0].code, wrong[0].message, wrong[0].hint, wrong[0].where, part.problems)
+            _refuse_wrong(part.problems)
             found[path] = part.options
     return tuple(options for _, options in sorted(found.items(), key=lambda item: (_find_plane(item[0]), item[0])))
+
+
+def _refuse_wrong(problems: Sequence[Problem]) -> None:
+    """Refuse a file of which nothing can be read: its device would only seem to be missing."""
+    wrong = [problem for problem in problems if problem.is_error]
+    if wrong:
+        raise ArtifactError(wrong[0].code, wrong[0].message, wrong[0].hint, wrong[0].where, tuple(problems))
 
 
 def _find_plane(path: str) -> int:
@@ -118,4 +124,7 @@ def _read_folder(folder: Path) -> _Read:
     for vendor, found in by_vendor.items():
         configured = VENDORS[vendor].configured
         devices += () if configured is None else configured(found)
+    for device in devices:
+        if device.role == "unknown":
+            _refuse_wrong(device.problems)
     return {device.name: device for device in merge_devices(devices)}, _sort_options(of_managers)

@@ -61,9 +61,9 @@ def make_carriage(
     if chosen.value not in kind.mtus:
         _refuse("MTU", f"{chosen.value} bytes", f"choose one of {', '.join(map(str, kind.mtus))}")
     recovery = _pick(choice.recovery, Figure("go-back-n", "default", "what connected queue pairs do (IBTA vol 1, 9.7)"))
-    ack = _pick(choice.ack_every, Figure(ACK_EVERY, "default", ACK_SOURCE))
     wait = _pick(choice.timeout_us, timeout or Figure(timeout_us(TIMEOUT_CODE), "default", TIMEOUT_SOURCE))
     window = _pick(choice.window_packets, Figure(WINDOW, "default", OWN_SOURCE))
+    ack = _pick(choice.ack_every, _find_ack(recovery, window))
     reorder = _pick(choice.reorder_packets, Figure(REORDER, "default", OWN_SOURCE))
     _check(recovery, ack, wait, window, reorder)
     sender, name = pacing
@@ -98,6 +98,13 @@ def _pick(chosen: FigureValue | None, otherwise: Figure) -> Figure:
     return otherwise if chosen is None else Figure(chosen, "declaration", "chosen by an option")
 
 
+def _find_ack(recovery: Figure, window: Figure) -> Figure:
+    """Answer as often as the driver asks; a window that ends before has to be answered when it is full."""
+    if recovery.value == "selective" and 1 <= int(window.value) < ACK_EVERY:
+        return Figure(int(window.value), "formula", f"no more than the window; else {ACK_EVERY}: {ACK_SOURCE}")
+    return Figure(ACK_EVERY, "default", ACK_SOURCE)
+
+
 def _check(recovery: Figure, ack: Figure, wait: Figure, window: Figure, reorder: Figure) -> None:
     if recovery.value not in {"go-back-n", "selective"}:
         _refuse("recovery", repr(recovery.value), "choose go-back-n or selective")
@@ -110,6 +117,9 @@ def _check(recovery: Figure, ack: Figure, wait: Figure, window: Figure, reorder:
     if recovery.value == "selective" and not int(reorder.value) < int(window.value) <= SELECTIVE_MAX:
         hint = f"give a window above the reordering, at most {SELECTIVE_MAX:,} packets"
         _refuse("window", f"{window.value} packets with {reorder.value} out of order", hint)
+    if recovery.value == "selective" and int(ack.value) > int(window.value):
+        hint = "a sender that may send no further is never answered: give a window of at least as many packets"
+        _refuse("packets per acknowledgement", f"{ack.value} with a window of {window.value}", hint)
 
 
 def _refuse(what: str, value: str, hint: str) -> None:

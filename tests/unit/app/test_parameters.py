@@ -51,6 +51,18 @@ def test_an_edited_file_counts(tmp_path: Path) -> None:
     assert not profile_of(source, medium_of(source), "leaf-001/1").obeys
 
 
+def test_a_file_that_ends_in_the_middle_is_named_as_that(tmp_path: Path) -> None:
+    routed = route("roce")
+    path = written(routed, tmp_path) / "switches/leaf-001/config_db.json"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: len(text) // 2], encoding="utf-8")
+    with pytest.raises(ArtifactError, match="ends in the middle") as refused:
+        gather(routed, tmp_path)
+    assert refused.value.code == "artifact.not-json"
+    assert refused.value.where is not None
+    assert refused.value.where.file.endswith("leaf-001/config_db.json")
+
+
 def test_options_of_planes_are_told_apart(tmp_path: Path) -> None:
     routed = route("infiniband")
     for plane in (2, 10):

@@ -169,6 +169,16 @@ def test_a_carriage_is_what_is_chosen_before_what_is_known() -> None:
     assert (chosen.timeout_ps, chosen.window_packets, chosen.reorder_packets) == (500_000_000, 64, 8)
 
 
+def test_a_window_is_answered_before_it_is_full() -> None:
+    choice = CarriageChoice(recovery="selective", window_packets=64, reorder_packets=8)
+    carriage, entries = make_carriage(KIND, choice, MTU, None, NO_PACING)
+    assert carriage.ack_every == 64
+    (figure,) = [entry.note.figure for entry in entries if entry.note.name == "packets per acknowledgement"]
+    assert figure.origin == "formula"
+    # Without a window nothing has to be answered earlier.
+    assert make_carriage(KIND, replace(choice, recovery="go-back-n"), MTU, None, NO_PACING)[0].ack_every == 256
+
+
 @pytest.mark.parametrize(
     "choice",
     [
@@ -179,6 +189,7 @@ def test_a_carriage_is_what_is_chosen_before_what_is_known() -> None:
         CarriageChoice(recovery="go-back-0"),  # type: ignore[arg-type]
         CarriageChoice(recovery="selective", window_packets=8, reorder_packets=8),
         CarriageChoice(recovery="selective", window_packets=1 << 17),
+        CarriageChoice(recovery="selective", window_packets=64, reorder_packets=8, ack_every=65),
     ],
 )
 def test_what_is_out_of_range_is_refused(choice: CarriageChoice) -> None:
