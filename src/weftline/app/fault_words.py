@@ -56,7 +56,7 @@ def read_fault(text: str, where: Place | None = None) -> FaultWords:
     """Split ``KIND:key=value,key=value``.
 
     Raises:
-        UsageError: ``usage.fault`` with the place where the fault stands in a file.
+        UsageError: ``usage.fault-words`` with the place where the fault stands in a file.
     """
     kind, _, rest = text.strip().partition(":")
     if kind not in KEYS:
@@ -81,7 +81,7 @@ def read_fault_file(path: Path) -> tuple[FaultWords, ...]:
 
     Raises:
         ArtifactError: ``artifact.no-place``, ``artifact.too-large``, ``artifact.not-text``.
-        UsageError: ``usage.fault`` with file and line.
+        UsageError: ``usage.fault-words`` with file and line.
     """
     data = read_bytes(path, MAX_FILE_BYTES, "leave faults out")
     try:
@@ -96,7 +96,7 @@ def read_faults(texts: tuple[str, ...], path: Path | None) -> tuple[FaultWords, 
     """Read the faults of the command line and of a file.
 
     Raises:
-        UsageError: ``usage.fault``.
+        UsageError: ``usage.fault-words``.
     """
     faults = (*(read_fault(text) for text in texts), *(read_fault_file(path) if path is not None else ()))
     if len(faults) > MOST_FAULTS:
@@ -166,4 +166,4 @@ def _example(kind: str) -> str:
 
 
 def _refuse(message: str, hint: str, where: Place | None) -> UsageError:
-    return UsageError("usage.fault", f"--fault {message}", hint, where)
+    return UsageError("usage.fault-words", f"--fault {message}", hint, where)

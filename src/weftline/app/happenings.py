@@ -59,7 +59,7 @@ def plan_disturbance(
     """Turn words into happenings; with ``reroute_us`` the tables change so long after each change of what is left.
 
     Raises:
-        UsageError: ``usage.fault`` for what is not there, cannot be or contradicts another fault.
+        UsageError: ``usage.fault-words`` for what is not there, cannot be or contradicts another fault.
     """
     fabric = routed.built.fabric
     index = Index(fabric)
@@ -109,7 +109,7 @@ def _find_ports(fault: FaultWords, index: Index, *, has_credits: bool) -> I32:
     """Find the ports, one of each link, that a fault befalls.
 
     Raises:
-        UsageError: ``usage.fault``.
+        UsageError: ``usage.fault-words``.
     """
     ports = index.find(fault.what)
     if ports is None:
@@ -210,7 +210,7 @@ def _reroute(
         if key not in known:
             if len(known) == MOST_STATES:
                 message = f"--reroute-after: the faults leave more than {MOST_STATES} different fabrics"
-                raise UsageError("usage.fault", message, "give fewer faults, or leave --reroute-after out")
+                raise UsageError("usage.fault-words", message, "give fewer faults, or leave --reroute-after out")
             known[key] = _make_tables(plan, np.flatnonzero(lost).astype(np.int32))
             progress("computing tables for what is left", (turn + 1) / len(order))
         routes = known[key]
@@ -236,4 +236,4 @@ def _make_tables(plan: Plan, lost: I32) -> Routes | None:
 
 
 def _refuse(fault: FaultWords, message: str, hint: str) -> UsageError:
-    return UsageError("usage.fault", f"--fault {fault.kind}: {message}", hint, fault.where)
+    return UsageError("usage.fault-words", f"--fault {fault.kind}: {message}", hint, fault.where)

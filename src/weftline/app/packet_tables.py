@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from weftline.app.campaign import Campaign
 from weftline.app.files import write_bytes
 from weftline.app.packets import Packets
+from weftline.model.campaign import Outcome
 from weftline.model.fabric import Fabric
 from weftline.model.traffic import Flows
 
@@ -27,6 +30,26 @@ def save_packets(packets: Packets, flows: Flows, fabric: Fabric, folder: Path) -
     for path, columns in zip(paths, _list_tables(packets, flows, fabric), strict=True):
         write_bytes(path, _encode(columns))
     return paths
+
+
+def save_campaign(campaign: Campaign, folder: Path) -> Path:
+    """Write a row for each run, with a column for each option that differs.
+
+    Raises:
+        ArtifactError: ``artifact.unwritable``.
+    """
+    names = [key for key, _ in campaign.settings[0].words]
+    columns: dict[str, Any] = {
+        name: [dict(campaign.settings[one.setting].words)[name] for one in campaign.outcomes] for name in names
+    }
+    columns |= {
+        field.name: [getattr(one, field.name) for one in campaign.outcomes]
+        for field in fields(Outcome)
+        if field.name != "setting"
+    }
+    path = folder / "runs.parquet"
+    write_bytes(path, _encode(columns))
+    return path
 
 
 def _encode(columns: dict[str, Any]) -> bytes:

@@ -111,18 +111,33 @@ def check_packets(choice: PacketChoice) -> None:
     read_faults(choice.faults, choice.fault_file)
 
 
-def run_packets(
-    routed: Routed, flows: Flows, choice: PacketChoice, inside: float | None, seed: int, progress: Progress
-) -> Packets:
-    """Simulate flows packet by packet with what the files of the fabric say.
+def make_machine(routed: Routed, choice: PacketChoice, progress: Progress) -> Machine:
+    """Make what packets meet, from the files of the fabric.
 
     Raises:
-        SpecError: ``spec.unreachable-pair`` and what makes a medium impossible.
-        UsageError: ``usage.choice`` for a pacing that nobody knows, ``usage.fault`` for what cannot go wrong.
+        UsageError: ``usage.choice`` for a pacing that nobody knows.
     """
     source = gather(routed, choice.files, progress)
     transport = routed.built.checked.technology.transport
-    machine = Machine(transport.medium(source), transport.carriage(source, choice.carriage))
+    return Machine(transport.medium(source), transport.carriage(source, choice.carriage))
+
+
+def run_packets(  # noqa: PLR0913, PLR0917 - what is sent on what, and how
+    routed: Routed,
+    flows: Flows,
+    choice: PacketChoice,
+    inside: float | None,
+    seed: int,
+    progress: Progress,
+    machine: Machine | None = None,
+) -> Packets:
+    """Simulate flows packet by packet with what the files of the fabric say; ``machine`` where that is known.
+
+    Raises:
+        SpecError: ``spec.unreachable-pair`` and what makes a medium impossible.
+        UsageError: ``usage.choice`` for a pacing that nobody knows, ``usage.fault-words`` for what cannot go wrong.
+    """
+    machine = machine or make_machine(routed, choice, progress)
     options = PacketOptions(
         spread=cast("Spread", choice.spread),
         seed=seed,
@@ -169,11 +184,16 @@ def as_times(packets: Packets, seed: int) -> SimResult:
         port_bytes=result.port_bytes.astype(np.float64),
         assumptions=(
             "packet: every packet with its headers, queues, flow control, acknowledgements and losses",
-            f"hashes of paths and marks with seed {seed}",
+            tell_seed(seed),
             *dict.fromkeys(result.assumptions),
             *(packets.disturbance.assumptions if packets.disturbance else ()),
         ),
     )
+
+
+def tell_seed(seed: int) -> str:
+    """Say what a seed decides."""
+    return f"hashes of paths and marks with seed {seed}"
 
 
 def _microseconds(times: I64) -> F64:

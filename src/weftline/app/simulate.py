@@ -19,6 +19,7 @@ from weftline.errors import SpecError, UsageError
 from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
 from weftline.model.fabric import Fabric
+from weftline.model.packet import Machine
 from weftline.model.result import ClosedForm, JobPrediction, SimOptions, SimResult
 from weftline.model.traffic import (
     Algorithm,
@@ -154,8 +155,10 @@ def simulate_both(
     return simulate_routed(routed, choice, progress), simulate_routed(routed, other, progress)
 
 
-def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = silent) -> Simulated:
-    """Simulate on routes that exist."""
+def simulate_routed(
+    routed: Routed, choice: LoadChoice, progress: Progress = silent, machine: Machine | None = None
+) -> Simulated:
+    """Simulate on routes that exist; ``machine`` is what packets meet, where that is known."""
     check_choice(choice)
     main = _main(routed, choice, progress) if choice.has_main else None
     workload = _workload(routed, choice, main, progress)
@@ -167,7 +170,7 @@ def simulate_routed(routed: Routed, choice: LoadChoice, progress: Progress = sil
         result, times = _as_result(main.estimate(), routed.built.fabric.port_count, said), ()
     elif choice.packets is not None:
         inside = _inside_rate(routed.built.checked.design)
-        packets = run_packets(routed, workload.flows, choice.packets, inside, choice.seed, progress)
+        packets = run_packets(routed, workload.flows, choice.packets, inside, choice.seed, progress, machine)
         sent = Sent(packets, routed.built.fabric, workload.flows)
         result = as_times(packets, choice.seed)
         result = replace(result, assumptions=(*result.assumptions, *workload.assumptions))

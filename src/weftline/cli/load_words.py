@@ -78,6 +78,20 @@ RerouteAfter = Annotated[
     float | None,
     typer.Option("--reroute-after", metavar="US", help="New tables come so many microseconds after each change."),
 ]
+Seeds = Annotated[
+    str | None,
+    typer.Option("--seeds", metavar="RANGE", help="A campaign: a run for each seed, as 1..100 or 1,2,7."),
+]
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid", metavar="OPTION=A,B", help="A campaign: a run for each value, as spread=hash,spray; again for more."
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", min=1, max=1024, metavar="N", help="Runs of a campaign at one time.")
+]
+Anew = Annotated[bool, typer.Option("--anew", metavar="", help="Leave aside what an earlier call of a campaign found.")]
 UntilUs = Annotated[float | None, typer.Option("--until-us", metavar="T", help="Simulated time at which packets stop.")]
 Parameters = Annotated[
     bool,

@@ -37,6 +37,10 @@ def simulate(
     fault: words.Fault = None,
     faults: words.FaultFile = None,
     reroute_after: words.RerouteAfter = None,
+    seeds: words.Seeds = None,
+    grid: words.Grid = None,
+    jobs: words.Jobs = None,
+    anew: words.Anew = False,
     until_us: words.UntilUs = None,
     parameters: words.Parameters = False,
     files: words.Files = None,
@@ -59,17 +63,41 @@ def simulate(
     _refuse_without_packets(
         fidelity, {"--spread": spread, "--pacing": pacing, "--recovery": recovery, "--until-us": until_us,
         "--files": files, "--against": against, "--save": save, "--page": page, "--fault": fault, "--faults": faults,
-        "--reroute-after": reroute_after},
+        "--reroute-after": reroute_after, "--seeds": seeds, "--grid": grid, "--jobs": jobs},
     )  # fmt: skip
-    if packets is not None:
-        packets = replace(packets, faults=tuple(fault or ()), fault_file=faults, reroute_us=reroute_after)
     from weftline.app.simulate import LoadChoice
 
-    choice = LoadChoice(
-        collective, algorithm, size, ranks, placement, seed, latency_us, job, tuple(load or ()), trace,
-        tuple(straggler or ()), packets,
-    )  # fmt: skip
+    if packets is not None:
+        packets = replace(packets, faults=tuple(fault or ()), fault_file=faults, reroute_us=reroute_after)
+    others, late = tuple(load or ()), tuple(straggler or ())
+    which = (collective, algorithm, size, ranks, placement)
+    choice = LoadChoice(*which, seed, latency_us, job, others, trace, late, packets)
+    if seeds is not None or grid:
+        many = (seeds, grid or [], jobs, anew)
+        return _run_campaign(place, choice, many, against, save, page, as_json=as_json, quiet=quiet, no_color=no_color)
     return _run(place, choice, against, save, page, as_json=as_json, quiet=quiet, no_color=no_color)
+
+
+def _run_campaign(
+    place: Path,
+    choice: LoadChoice,
+    many: tuple[str | None, list[str], int | None, bool],
+    against: Path | None,
+    save: Path | None,
+    page: Path | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+    no_color: bool,
+) -> int:
+    from weftline.app.campaign import CampaignChoice
+    from weftline.cli.campaigning import simulate_campaign
+
+    if against is not None:
+        raise UsageError("usage.choice", "a campaign has no --against", "write --grid files=FOLDER,FOLDER")
+    seeds, grid, jobs, is_anew = many
+    runs = CampaignChoice(choice, seeds, tuple(grid), jobs, is_anew)
+    return simulate_campaign(place, runs, save, page, as_json=as_json, quiet=quiet, no_color=no_color)
 
 
 def _choose_packets(

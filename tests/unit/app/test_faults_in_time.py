@@ -68,7 +68,7 @@ def host_port(routed: Routed) -> str:
 def test_words_that_mean_nothing_are_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         read_fault(text)
-    assert caught.value.code == "usage.fault"
+    assert caught.value.code == "usage.fault-words"
     assert caught.value.hint
 
 

@@ -112,7 +112,7 @@ def test_pacing_is_chosen_by_name(place: Path) -> None:
         assert pacing is None or pacing.name == name
     usual = transport.carriage(source, CarriageChoice()).pacing
     assert usual is not None
-    assert (usual.name, usual.increase_bytes, usual.stages) == ("mlx5", 32_767, 1)
+    assert (usual.name, usual.increase_bytes, usual.stages) == ("paper", 10_000_000, 5)
     with pytest.raises(UsageError, match="not known") as refused:
         list_parameters(place, CarriageChoice(pacing="timely"))
     assert "mlx5, paper, vendor, simai, none" in refused.value.hint
