@@ -14,7 +14,7 @@ from weftline.app.load_words import read_load, read_straggler
 from weftline.app.loads import Part, Workload, gather_loads, make_loads, read_trace
 from weftline.app.packets import PacketChoice, Packets, as_times, check_packets, run_packets
 from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
-from weftline.app.reduction import Reduction, settle
+from weftline.app.reduction import Reduction, settle, tell_limits, tell_trees
 from weftline.errors import SpecError, UsageError
 from weftline.expect import closed_form, job_closed_form, predict_job
 from weftline.model.design import ResolvedSpec
@@ -205,6 +205,16 @@ def check_choice(choice: LoadChoice) -> None:
         read_straggler(text)
     if choice.packets is not None:
         check_packets(choice.packets)
+
+
+def tell_reductions(simulated: Simulated) -> tuple[str, ...]:
+    """Say of each load that was to be reduced in the network along which trees it was, or why not; and the limits."""
+    found = [one.reduction for one in simulated.loads if one.reduction is not None]
+    return tuple(
+        text
+        for one in found
+        for text in (tell_trees(one, simulated.fabric), *([tell_limits(one)] if one.is_planned else []))
+    )
 
 
 def find_job(design: ResolvedSpec, choice: LoadChoice) -> int:

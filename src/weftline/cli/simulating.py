@@ -166,11 +166,12 @@ def _run(
 
 def _write_page(page: Path, simulated: Simulated, second: Simulated | None, against: Path | None) -> None:
     from weftline.app.report.packets import Side, write_packets
+    from weftline.app.simulate import tell_reductions
 
     if simulated.sent is None:
         return
     sides = [
-        Side(name, one.title, one.sent.packets, one.busbw_gbytes_per_s, one.result.assumptions)
+        Side(name, one.title, one.sent.packets, one.busbw_gbytes_per_s, one.result.assumptions, tell_reductions(one))
         for name, one in (("first", simulated), (f"against {against}", second))
         if one is not None and one.sent is not None
     ]

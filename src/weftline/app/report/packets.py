@@ -32,6 +32,8 @@ class Side:
     packets: Packets
     busbw_gbytes_per_s: float | None
     assumptions: tuple[str, ...]
+    reductions: tuple[str, ...] = ()
+    """What of it was reduced in the network along which trees, or why not."""
 
 
 def write_packets(path: Path, fabric: Fabric, sides: Sequence[Side]) -> Path:
@@ -100,6 +102,7 @@ def _show(
         ],
         "held_by": [(one.name, format_time_us(one.wait_us)) for one in packets.held_by[:HOLDERS]],
         "ports": [_port_row(packets, fabric, at) for at in rank_ports(packets)],
+        "reductions": side.reductions,
         "assumptions": side.assumptions,
     }
 
