@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
-from tests.kernels.reference.packets_world import NIL, Tables, World
+from tests.kernels.reference.packets_world import NIL, Inside, Spread, Tables, World
 from weftline.kernels.column import I32, I64
 from weftline.model.packet import Carriage, FlowControl, LaneProfile, Marking, Medium
 
@@ -71,6 +70,8 @@ class Flow:
     """Of acknowledgements over the link of each hop; None: their lane."""
     hops: tuple[int, ...] | None = None
     """The ports that it leaves by; None: the first shortest way."""
+    is_inside: bool = False
+    """Whether it does not leave its host."""
 
 
 @dataclass(slots=True)
@@ -87,6 +88,12 @@ class Sketch:
     ack_lane: int = 0
     notice_lane: int = 0
     seed: int = 0
+    burst_ps: int = 0
+    inside: Inside = field(default_factory=Inside)
+    loss_ppb: dict[int, int] = field(default_factory=dict[int, int])
+    """By port; none on the others."""
+    dead: set[int] = field(default_factory=set[int])
+    """Ports, both ends of a link."""
     nodes: list[Node] = field(default_factory=list[Node])
     ends: list[End] = field(default_factory=list[End])
     flows: list[Flow] = field(default_factory=list[Flow])
@@ -164,7 +171,7 @@ class Sketch:
             assumptions=(),
         )
 
-    def make_world(self, spread: Literal["spray", "adaptive"] | None = None) -> World:
+    def make_world(self, spread: Spread | None = None) -> World:
         """Make the columns; with a ``spread`` also the tables of all shortest ways."""
         hops = [flow.hops or self.route(flow.source, flow.target) for flow in self.flows]
         both = list(zip(self.flows, hops, strict=True))
@@ -192,9 +199,14 @@ class Sketch:
             need_flow=thin(need for flow in self.flows for need in flow.needs),
             tables=self.make_tables(spread) if spread else None,
             seed=self.seed,
+            is_inside=wide(int(flow.is_inside) for flow in self.flows),
+            inside=self.inside,
+            loss_ppb=wide(self.loss_ppb.get(port, 0) for port in range(len(self.ends))),
+            is_dead=wide(int(port in self.dead) for port in range(len(self.ends))),
+            burst_ps=self.burst_ps,
         )
 
-    def make_tables(self, spread: Literal["spray", "adaptive"]) -> Tables:
+    def make_tables(self, spread: Spread) -> Tables:
         """Make one group for each switch and host: the ports of all shortest ways."""
         switches = [node for node, what in enumerate(self.nodes) if what.is_switch]
         hosts = [node for node, what in enumerate(self.nodes) if not what.is_switch]

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 from hypothesis import strategies as st
 
 from tests.kernels.packet_sketch import CARRIAGE, Flow, Sketch
-from tests.kernels.reference.packets_world import NIL, World
+from tests.kernels.reference.packets_world import NIL, Inside, Spread, World
 from weftline.model.packet import Carriage, FlowControl, LaneProfile, Marking, Pacing
 
 UNTIL_PS = 1_000_000_000
@@ -19,8 +19,6 @@ UNTIL_PS = 1_000_000_000
 
 Shape = Literal["star", "tree", "line", "ring"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
-Spread = Literal["spray", "adaptive"] | None
-
 RATES = (100_000, 25_000, 400_000, 33_333)
 TIMES = (0, 1_000, 37_123, 400_000)
 
@@ -31,7 +29,7 @@ class Scene:
 
     shape: Shape
     sketch: Sketch
-    spread: Spread
+    spread: Spread | None
 
     def make_world(self) -> World:
         return self.sketch.make_world(self.spread)
@@ -65,6 +63,7 @@ def make_scene(seed: int, shape: Shape | None = None, control: FlowControl | Non
         ack_lane=rng.randrange(lanes),
         notice_lane=rng.randint(NIL, lanes - 1),
         seed=rng.randrange(2**32),
+        burst_ps=rng.choice([0, 100_000, 2_000_000]),
     )
     mixture = rng.randint(0, 3)
     sketch.profile_at = lambda port, lane: pick_profile(sketch.profiles, mixture, port, lane)
@@ -75,8 +74,26 @@ def make_scene(seed: int, shape: Shape | None = None, control: FlowControl | Non
     if rng.random() < 0.5:
         add_hops(rng, sketch)
     # In a star and in a ring no two ports are equal.
-    spread: Spread = rng.choice([None, "spray", "adaptive"]) if shape in {"tree", "line"} else None
+    spread: Spread | None = rng.choice([None, "spray", "adaptive", "flowlet"]) if shape in {"tree", "line"} else None
+    if control is None:
+        add_faults(rng, sketch)
     return Scene(shape, sketch, spread)
+
+
+def add_faults(rng: random.Random, sketch: Sketch) -> None:
+    """Let some links spoil packets, and some be down; let some flows stay in their hosts."""
+    ports = range(len(sketch.ends))
+    if rng.random() < 0.4:
+        sketch.loss_ppb = {port: rng.choice([1_000_000, 50_000_000]) for port in ports if rng.random() < 0.5}
+    if rng.random() < 0.25:
+        link = rng.choice([port for port in ports if port % 2 == 0])
+        sketch.dead = {link, link + 1}
+    if rng.random() < 0.4:
+        sketch.inside = Inside(rng.choice([0, 1_111, 20_000]), rng.choice([0, 600_000]))
+        sketch.flows = [
+            flow if flow.hops and len(flow.hops) == 1 else replace(flow, is_inside=rng.random() < 0.3)
+            for flow in sketch.flows
+        ]
 
 
 def pick_profile(profiles: Sequence[LaneProfile], mixture: int, port: int, lane: int) -> int:

@@ -38,11 +38,12 @@ def lay(sheet: Sheet) -> World:
     column = np.zeros(len(sheet.port_peer), dtype=np.int32) if sheet.tables is None else sheet.tables.column
     touches = sheet.is_switch[sheet.port_node] == 1
     is_over_link = touches[sheet.flow_source] | touches[sheet.flow_target]
-    return lay_world(
+    via = np.where(is_over_link, Via.LINK, np.where(sheet.is_inside == 1, Via.HOST, Via.FABRIC))
+    world = lay_world(
         Flows(
             source=sheet.flow_source,
             target=sheet.flow_target,
-            via=np.where(is_over_link, Via.LINK, Via.FABRIC).astype(np.int8),
+            via=via.astype(np.int8),
             size_bytes=sheet.flow_bytes.astype(np.float64),
             need_ptr=sheet.need_ptr,
             need_flow=sheet.need_flow,
@@ -61,8 +62,18 @@ def lay(sheet: Sheet) -> World:
             port=np.array([port for way in forth + back for port in (*way, state.END)], dtype=np.int32),
             lane=np.array([lane for way in data + acks for lane in (*way, 0)], dtype=np.int32),
         ),
-        PacketOptions(spread="hash" if sheet.tables is None else sheet.tables.spread, seed=sheet.seed),
+        PacketOptions(
+            spread="hash" if sheet.tables is None else sheet.tables.spread,
+            seed=sheet.seed,
+            burst_ps=sheet.burst_ps,
+            inside_host_gbytes_per_s=1000 / sheet.inside.fs_per_byte * 1000 if sheet.inside.fs_per_byte else None,
+            inside_latency_ps=sheet.inside.latency_ps,
+        ),
     )
+    assert world.number[state.INSIDE_FS] == sheet.inside.fs_per_byte
+    world.link.loss_ppb = sheet.loss_ppb
+    world.port.fault |= np.where(sheet.loss_ppb > 0, state.LOSSY, 0) | np.where(sheet.is_dead == 1, state.DEAD, 0)
+    return world
 
 
 def wire(sheet: Sheet) -> Wiring:
@@ -91,6 +102,8 @@ class Told:
     pauses: list[int]
     marks: list[int]
     drops: list[int]
+    corrupted: list[int]
+    discards: list[int]
     held_ps: list[int]
     starved_ps: list[int]
     peak: list[list[int]]
@@ -118,6 +131,8 @@ def run_twin(sheet: Sheet, until_ps: int) -> Told:
         [port.pauses for port in ports],
         [port.marks for port in ports],
         [port.drops for port in ports],
+        [port.corrupted for port in ports],
+        [port.discards for port in ports],
         [port.held_ps for port in ports],
         [port.starved_ps for port in ports],
         [port.peak for port in ports],
@@ -148,6 +163,8 @@ def run_kernel(sheet: Sheet, until_ps: int) -> Told:
         world.link.pauses.tolist(),
         lane.marks.reshape(-1, lanes).sum(axis=1).tolist(),
         lane.drops.reshape(-1, lanes).sum(axis=1).tolist(),
+        world.link.corrupted.tolist(),
+        hold.discards.reshape(-1, lanes).sum(axis=1).tolist(),
         held.tolist(),
         hold.starved_time.reshape(-1, lanes).sum(axis=1).tolist(),
         lane.most.reshape(-1, lanes).tolist(),

@@ -115,18 +115,18 @@ def list_sights(scene: Scene) -> set[str]:
         "sent again": sent > 2 * sum(sender.count for sender in hosts.sender),
         "paced": any(sender.pace is not None and sender.pace.noticed >= 0 for sender in hosts.sender),
         "cut through": not all(fabric.is_stored),
-        **{spread: scene.spread == spread for spread in ("spray", "adaptive")},
+        **{spread: scene.spread == spread for spread in ("spray", "adaptive", "flowlet")},
         **{kind.name: times > 0 for kind, times in loop.kinds.items()},
     }
-    for name in ("pauses", "marks", "drops", "held_ps", "starved_ps"):
+    for name in ("pauses", "marks", "drops", "corrupted", "discards", "held_ps", "starved_ps"):
         sights[name] = any(getattr(port, name) for port in outcome.ports)
     assert not sights.keys() - EXPECTED
     return {name for name, is_there in sights.items() if is_there}
 
 
 EXPECTED = {
-    "loss", "locked", "stopped", "whole", "sent again", "paced", "cut through", "spray", "adaptive", "pauses", "marks",
-    "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
+    "loss", "locked", "stopped", "whole", "sent again", "paced", "cut through", "spray", "adaptive", "flowlet",
+    "corrupted", "discards", "pauses", "marks", "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
 }  # fmt: skip
 
 

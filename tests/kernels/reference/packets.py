@@ -31,6 +31,7 @@ def run(world: World, until_ps: int | None = None, *, lingers: bool = True) -> t
         Event.WAKE: fabric.wake,
         Event.TIMER: hosts.timer,
         Event.START: hosts.ready.append,
+        Event.INSIDE: hosts.finish,
     }
     settle(fabric, hosts)
     while loop.heap and (until_ps is None or loop.heap[0][0] <= until_ps):
@@ -72,6 +73,8 @@ def count(port: Port, end: int) -> PortCount:
     still = sum(end - since for since, is_held in zip(port.held_since, port.is_held, strict=True) if is_held)
     return PortCount(
         wire_bytes=port.wire_bytes,
+        corrupted=port.corrupted,
+        discards=port.discards,
         packets=port.packets,
         pauses=port.pauses,
         marks=port.marks,

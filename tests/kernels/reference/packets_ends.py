@@ -136,6 +136,7 @@ class Receiver:
             return Reply(self.expected)
         self.got.add(seq)
         self.highest = max(self.highest, seq)
+        before = self.expected
         while self.expected in self.got:
             self.expected += 1
         if self.is_done:
@@ -145,4 +146,6 @@ class Receiver:
             after = min(other for other in self.got if other > self.expected)
             self.nak_end = min(after, self.expected + MOST_AT_ONCE)
             return Reply(self.expected, self.nak_end)
-        return Reply(self.expected) if len(self.got) % self.carriage.ack_every == 0 else None
+        has_closed_hole = before < self.nak_end <= self.expected
+        is_due = any(number % self.carriage.ack_every == 0 for number in range(before + 1, self.expected + 1))
+        return Reply(self.expected) if is_due or has_closed_hole else None

@@ -12,6 +12,9 @@ from tests.kernels.reference.tables import mix
 from weftline.model.packet import FlowControl, LaneProfile
 
 MILLION = 1_000_000
+BILLION = 1_000_000_000
+MOST_HOPS = 7
+"""Hops further on share what a flowlet remembers."""
 
 
 class Ends(Protocol):
@@ -23,6 +26,10 @@ class Ends(Protocol):
 
     def is_over_link(self, flow: int) -> bool:
         """Tell whether a flow goes over one link, also from or to a switch."""
+        ...
+
+    def is_over(self, flow: int) -> bool:
+        """Tell whether the sender of a flow knows that all has arrived."""
         ...
 
     def make_data(self, port: Port) -> Packet | list[int]:
@@ -53,8 +60,10 @@ class Fabric:
         self.latency: list[int] = medium.latency_ps.tolist()
         self.receive: list[int] = medium.receive_ps.tolist()
         self.is_switch = [bool(flag) for flag in world.is_switch.tolist()]
-        self.turn = [0] * len(self.is_switch)
-        """How often each row of the tables has chosen."""
+        self.loss_ppb: list[int] = world.loss_ppb.tolist()
+        self.is_dead = [bool(flag) for flag in world.is_dead.tolist()]
+        self.bursts: dict[tuple[int, int], tuple[int, int]] = {}
+        """By flow and hop: when a packet was there last, and by which port it went."""
         self.kicked: list[Port] = []
         """Ports that may have something to send, each once."""
         self.build_ports()
@@ -100,6 +109,8 @@ class Fabric:
         """Let all ports that were kicked send, or wait until they are free."""
         while self.kicked:
             port = self.kicked.pop(0)
+            if self.is_dead[port.number]:
+                continue
             if port.busy <= self.loop.now:
                 self.start(port)
             else:
@@ -228,19 +239,39 @@ class Fabric:
         due, packet = self.flight[number].pop(0)
         assert due == self.loop.now
         came_in = self.port[self.port[number].peer]
+        if self.is_corrupted(packet, number):
+            self.port[number].corrupted += 1
+            self.give_back(packet, came_in)
+            return
         packet.crossed += 1
         ends: list[int] = self.hosts.target if packet.kind is Kind.DATA else self.hosts.source
         if self.is_switch[came_in.node] and ends[packet.flow] != came_in.number:
             self.forward(packet, came_in)
             return
+        self.give_back(packet, came_in)
+        self.hosts.take(packet)
+
+    def give_back(self, packet: Packet, came_in: Port) -> None:
+        """Promise at once again what a packet has taken that stays in no buffer."""
         group = self.group[came_in.number][packet.lane]
         if group.profile.control is FlowControl.CREDIT:
             self.give_credit(group, packet.blocks, self.loop.now)
-        self.hosts.take(packet)
+
+    def is_corrupted(self, packet: Packet, number: int) -> bool:
+        """Tell whether a link spoils a packet: by chance, the less the shorter it is."""
+        full = self.carriage.mtu_bytes + self.carriage.overhead_bytes
+        chance = self.loss_ppb[number] * packet.wire // full
+        flow_draw = mix(mix(self.world.seed + packet.flow) + packet.number)
+        draw = mix(flow_draw + number + self.loop.now % 2**24)
+        return draw * BILLION // 2**32 < chance
 
     def forward(self, packet: Packet, came_in: Port) -> None:
         """Find room for a packet in a switch, or drop it."""
         leave_by, lane = self.find_output(packet, came_in.node)
+        if leave_by == NIL or self.is_dead[leave_by]:
+            self.port[came_in.peer].discards += 1
+            self.give_back(packet, came_in)
+            return
         port = self.port[leave_by]
         group = self.group[came_in.number][packet.lane]
         size = self.stored_bytes(packet, group.profile)
@@ -250,8 +281,7 @@ class Fabric:
             came_in.drops += 1
             if group.profile.is_lossless and self.loss is None:
                 self.loss = (self.loop.now, came_in.number, packet.lane)
-            if group.profile.control is FlowControl.CREDIT:
-                self.give_credit(group, packet.blocks, self.loop.now)
+            self.give_back(packet, came_in)
             return
         if group.wants_off:
             group.is_off = True
@@ -288,16 +318,27 @@ class Fabric:
         return self.choose_member(packet, tables, row, members), packet.lane
 
     def choose_member(self, packet: Packet, tables: Tables, row: int, members: list[int]) -> int:
-        """Take members in turn; or the one with the shortest queue, from a place on that differs by packet."""
+        """Take members in turn; or the one with the shortest queue, from a place on that differs by packet.
+
+        What is dead is passed over. A flowlet stays where it was until it has been silent for long enough.
+        """
         seed = self.world.seed
+        count = len(members)
         if tables.spread == "spray":
-            count = len(members)
-            self.turn[row] += 1
             block, turn = divmod(packet.number // int(count ** (packet.crossed - 1)), count)
             at = (turn + mix(mix(mix(seed + packet.flow) + row) + block)) % count
-            return members[at]
-        at = mix(mix(seed + packet.flow) + packet.number) % len(members)
-        return min(members[at:] + members[:at], key=lambda member: sum(self.port[member].bytes))
+            return next((one for one in members[at:] + members[:at] if not self.is_dead[one]), NIL)
+        at = mix(mix(seed + packet.flow) + packet.number) % count
+        alive = [one for one in members[at:] + members[:at] if not self.is_dead[one]]
+        best = min(alive, key=lambda one: sum(self.port[one].bytes), default=NIL)
+        if tables.spread == "adaptive" or self.hosts.is_over(packet.flow):
+            return best
+        place = packet.flow, min(packet.crossed, MOST_HOPS)
+        since, known = self.bursts.get(place, (0, NIL))
+        if known not in alive or self.loop.now - since > self.world.burst_ps:
+            known = best
+        self.bursts[place] = self.loop.now, known
+        return known
 
     def is_marked(self, packet: Packet, port: Port, lane: int) -> bool:
         """Tell whether a packet that joins a queue is marked for its length."""

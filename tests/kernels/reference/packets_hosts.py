@@ -23,6 +23,11 @@ class Hosts:
         self.target: list[int] = world.flow_target.tolist()
         self.earliest: list[int] = world.flow_earliest.tolist()
         self.delay: list[int] = world.flow_delay.tolist()
+        self.is_inside = [bool(flag) for flag in world.is_inside.tolist()]
+        self.inside = world.inside
+        self.gives_until: dict[int, int] = {}
+        """By port: when the GPU behind it has sent what it sends inside its host."""
+        self.takes_until: dict[int, int] = {}
         self.way: list[list[tuple[int, int]]] = []
         self.way_back: list[list[tuple[int, int]]] = []
         ports: list[int] = world.path_port.tolist()
@@ -86,6 +91,9 @@ class Hosts:
             self.loop.push(time, Event.START, flow)
             return
         self.start_ps[flow] = self.loop.now
+        if self.is_inside[flow]:
+            self.send_inside(flow)
+            return
         if self.way[flow] and self.size[flow]:
             self.take_slot(flow)
             self.update_ring(flow)
@@ -94,6 +102,16 @@ class Hosts:
         if self.successor[flow] != NIL:
             self.get_ready(self.successor[flow])
         self.finish(flow)
+
+    def send_inside(self, flow: int) -> None:
+        """Move a flow within its host: one at a time from each GPU, and one at a time into each."""
+        source, target = self.source[flow], self.target[flow]
+        begin = max(self.loop.now, self.gives_until.get(source, 0), self.takes_until.get(target, 0))
+        end = begin + self.size[flow] * self.inside.fs_per_byte // 1000
+        self.gives_until[source] = self.takes_until[target] = end
+        if self.successor[flow] != NIL:
+            self.get_ready(self.successor[flow])
+        self.loop.push(end + self.inside.latency_ps, Event.INSIDE, flow)
 
     def take_slot(self, flow: int) -> None:
         if not self.slot_free:
@@ -171,6 +189,10 @@ class Hosts:
         if sender.has_sent_all and not had_sent_all and self.successor[flow] != NIL:
             self.get_ready(self.successor[flow])
         return number
+
+    def is_over(self, flow: int) -> bool:
+        """Tell whether the sender of a flow knows that all has arrived."""
+        return self.sender[flow].is_over
 
     def expect_progress(self, flow: int) -> None:
         """See to it that somebody looks whether a flow makes progress; a look of the slot that is due does as well."""

@@ -21,6 +21,8 @@ class Event(IntEnum):
     """Perhaps a flow has made no progress for too long: its slot."""
     START = 5
     """The time has come at which a flow may start."""
+    INSIDE = 6
+    """A flow inside a host has arrived: the flow."""
 
 
 class Loop:

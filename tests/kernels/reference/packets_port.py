@@ -111,6 +111,7 @@ class Port:
         self.was_own = False
         """Whether a flow over this link sent last while others waited."""
         self.wire_bytes = self.packets = self.pauses = self.marks = self.drops = self.held_ps = 0
+        self.corrupted = self.discards = 0
 
     @property
     def has_more(self) -> bool:

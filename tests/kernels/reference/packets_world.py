@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from weftline.kernels.column import I32, I64
 from weftline.model.packet import Carriage, Medium
 
 NIL = -1
+Spread: TypeAlias = Literal["spray", "adaptive", "flowlet"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The network inside hosts."""
+
+    fs_per_byte: int = 0
+    latency_ps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Groups of equal ports from which a switch chooses for each packet; as in ``walk_pairs``."""
 
-    spread: Literal["spray", "adaptive"]
+    spread: Spread
     switch_row: I32
     """``[N]``: row of a switch; NIL for hosts."""
     column: I32
@@ -65,6 +74,15 @@ class World:
     """Flows that must have arrived before."""
     tables: Tables | None
     seed: int
+    is_inside: I64
+    """``[F]``: 1 for a flow that does not leave its host."""
+    inside: Inside
+    loss_ppb: I64
+    """``[P]``: full packets of a thousand million that a link corrupts."""
+    is_dead: I64
+    """``[P]``: 1 for a port whose link is down from the beginning to the end."""
+    burst_ps: int
+    """Gap after which a flowlet may go another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +99,10 @@ class PortCount:
     """Packets that came in here and found no room."""
     peak: list[int]
     """Most stored bytes that waited here at one time, by lane."""
+    corrupted: int
+    """Packets that its link spoiled."""
+    discards: int
+    """Packets that came by its link and had no way to go on."""
     held_ps: int
     """Time for which the peer held it, summed over lanes."""
     starved_ps: int
