@@ -161,7 +161,7 @@ def _example(kind: str) -> str:
         "flap": "flap:what=leaf-001/3,at_us=100,every_us=50,down_us=10,times=4",
         "rate": "rate:what=leaf-001/3,at_us=0,gbps=100",
         "errors": "errors:what=leaf-001/3,at_us=0,ratio=1e-8",
-        "slow": "slow:what=host-001/nic1,at_us=0,until_us=400,every_us=20,share=0.5",
+        "slow": "slow:what=host-0001/nic1,at_us=0,until_us=400,every_us=20,share=0.5",
     }[kind]
 
 
