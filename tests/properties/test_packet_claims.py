@@ -228,3 +228,36 @@ def test_a_fixed_table_halves_the_flows_of_the_doubled_uplink() -> None:
     ratio = sorted((times / whole.max()).tolist())
     tell(ratio)
     assert ratio == pytest.approx([1, 1, 2, 2], rel=0.05)
+
+
+NICS = 8
+"""Of a node, each of which is a host of its own here; the second node's come after the first's."""
+
+
+def between_nodes(sent: dict[int, float]) -> int:
+    """Send from NICs of one node to the same of another, and back, on one switch; return when all has arrived."""
+    fabric, routes = make_star(2 * NICS)
+    there = [(nic, NICS + nic) for nic in sent]
+    flows = make_flows(there + [(b, a) for a, b in there], [*sent.values()] * 2)
+    return int(simulate_packets(flows, fabric, routes, make_machine(fabric), OPTIONS).finish_ps.max())
+
+
+def test_a_node_without_one_nic_of_eight_has_an_eighth_less() -> None:
+    size = 7 * 2**20
+    whole = between_nodes(dict.fromkeys(range(NICS), float(size)))
+    left = between_nodes(dict.fromkeys(range(NICS - 1), size * NICS / (NICS - 1)))
+    assert whole / left == pytest.approx(1 - 0.125, abs=0.005)
+
+
+def test_a_ring_that_shares_the_nic_of_another_runs_at_half() -> None:
+    """Each NIC has a ring of two nodes; that of the lost one goes over its neighbour's."""
+    size = 4 * 2**20
+    whole = between_nodes(dict.fromkeys(range(NICS), float(size)))
+    fabric, routes = make_star(2 * NICS)
+    nics = [*range(NICS - 1), NICS - 2]
+    pairs = [(nic, NICS + nic) for nic in nics]
+    flows = make_flows(pairs + [(b, a) for a, b in pairs], size)
+    times = simulate_packets(flows, fabric, routes, make_machine(fabric), OPTIONS).finish_ps[:NICS] / whole
+    assert times[:-2].max() == pytest.approx(1, rel=0.01)
+    assert times[-2:].max() == pytest.approx(2, rel=0.05)
+    assert times[-2:].min() > 1.8

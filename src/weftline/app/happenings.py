@@ -23,6 +23,7 @@ from weftline.model.happening import (
     RateChange,
     SwitchChange,
     flap_link,
+    order_happenings,
     slow_receiver,
 )
 from weftline.model.packet import FlowControl, Medium
@@ -39,6 +40,7 @@ MOST_STATES = 64
 """Different sets of dead links for which tables are made; each costs what routing the fabric costs."""
 MOST_CHANGES = 100_000
 """Pauses and the like that all faults together may come to."""
+MOST_NAMES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def plan_disturbance(
     happenings: list[Happening] = []
     told: list[str] = []
     taken: Spans = {}
-    for fault in faults:
+    # In order of time, so that where one fault begins as another ends, the end comes first.
+    for fault in sorted(faults, key=lambda one: one.at_us):
         ports = _find_ports(fault, index, has_credits=has_credits)
         _claim(fault, ports, taken, fabric)
         happenings += _happen(fault, ports, index)
@@ -82,6 +85,7 @@ def plan_disturbance(
         made, said = _reroute(routed, changes, reroute_us, progress)
         happenings += made
         assumptions += said
+    told += _tell_cut_off(fabric, changes)
     marks = sorted({one.at_ps / PS_PER_US for one in happenings if not isinstance(one, PauseAsked)})
     return Disturbance(tuple(happenings), tuple(told), tuple(marks), tuple(assumptions))
 
@@ -222,6 +226,25 @@ def _reroute(
     if missing:
         said.append(f"no engine has tables for {missing} of the states: there the old ones stay")
     return found, said
+
+
+def _tell_cut_off(fabric: Fabric, changes: Sequence[LinkChange | SwitchChange]) -> list[str]:
+    """Name the ports of hosts whose link stays down: no table leads there."""
+    is_down = np.zeros(fabric.port_count, dtype=bool)
+    is_off = np.zeros(len(fabric.node_name), dtype=bool)
+    for change in order_happenings(changes):
+        if isinstance(change, LinkChange):
+            is_down[[change.port, int(fabric.port_peer[change.port])]] = not change.is_up
+        elif isinstance(change, SwitchChange):
+            is_off[change.node] = not change.is_up
+    ends = fabric.endpoint_port
+    peer = fabric.port_peer[ends]
+    lost = ends[(peer != NIL) & (is_down[ends] | is_off[fabric.port_node[peer]])].tolist()
+    if not lost:
+        return []
+    names = ", ".join(fabric.port_name(port) for port in lost[:MOST_NAMES])
+    more = f" and {len(lost) - MOST_NAMES:,} more" if len(lost) > MOST_NAMES else ""
+    return [f"cut off for good: {names}{more}"]
 
 
 def _make_tables(plan: Plan, lost: I32) -> Routes | None:

@@ -144,6 +144,25 @@ def test_a_dead_link_that_comes_back_needs_no_new_tables() -> None:
     assert sent_of(simulated).packets.result.ending == "done"
 
 
+def test_a_fault_that_begins_as_another_ends_wins_in_any_order() -> None:
+    routed = route("infiniband")
+    link = uplink(routed)
+    faults = (f"down:what={link},at_us=30", f"down:what={link},at_us=10,until_us=30")
+    for order in (faults, faults[::-1]):
+        assert sent_of(simulate(routed, *order)).packets.result.ending == "stuck"
+
+
+def test_who_is_cut_off_is_named() -> None:
+    routed = route("infiniband")
+    host = host_port(routed)
+    packets = sent_of(simulate(routed, f"down:what={host},at_us=10", until_us=50.0)).packets
+    assert packets.disturbance is not None
+    assert packets.disturbance.told[-1] == f"cut off for good: {host}"
+    back = sent_of(simulate(routed, f"down:what={host},at_us=10,until_us=20", until_us=50.0)).packets
+    assert back.disturbance is not None
+    assert not any("cut off" in one for one in back.disturbance.told)
+
+
 def test_a_slow_receiver_pauses_its_switch() -> None:
     routed = route("roce")
     packets = sent_of(simulate(routed, f"slow:what={host_port(routed)},until_us=1e6,every_us=20,share=0.5")).packets

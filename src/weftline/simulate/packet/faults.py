@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from weftline.errors import InternalError
+from weftline.errors import InternalError, UsageError
 from weftline.kernels import packet_state as st
 from weftline.kernels.calendar import KIND, NOW, TIMERS
 from weftline.kernels.column import F64, I64, NIL
@@ -79,6 +80,41 @@ def make_plant(world: World, flows: Flows, fabric: Fabric, medium: Medium, walk:
         since=np.zeros(ports, dtype=np.int64),
         fitted=np.zeros(ports),
     )  # fmt: skip
+
+
+def check_happenings(happenings: Iterable[Happening], fabric: Fabric) -> None:
+    """Refuse what cannot happen to a fabric.
+
+    Raises:
+        UsageError: ``usage.fault-words``.
+    """
+    for one in happenings:
+        wrong = _tell_wrong(one, fabric)
+        if wrong:
+            kind = type(one).__name__
+            raise UsageError("usage.fault-words", f"{kind} after {one.at_ps:,} ps: {wrong}", "give what the fabric has")
+
+
+def _tell_wrong(happening: Happening, fabric: Fabric) -> str:
+    if happening.at_ps < 0:
+        return "nothing happens before the start"
+    if isinstance(happening, NewRoutes):
+        return ""
+    if isinstance(happening, SwitchChange):
+        is_node = 0 <= happening.node < len(fabric.node_name)
+        return "" if is_node and fabric.switch_row[happening.node] != NIL else f"{happening.node} is no switch"
+    return _tell_wrong_link(happening, fabric)
+
+
+def _tell_wrong_link(happening: LinkChange | RateChange | BitErrors | PauseAsked, fabric: Fabric) -> str:
+    at = happening.port
+    if not 0 <= at < fabric.port_count or fabric.port_peer[at] == NIL:
+        return f"port {at} has no link"
+    if isinstance(happening, RateChange) and not 0 < happening.rate_gbps < math.inf:
+        return f"{happening.rate_gbps:g} Gb/s is no rate"
+    if isinstance(happening, BitErrors) and not 0 <= happening.ratio <= 1:
+        return f"a bit error ratio of {happening.ratio:g} is not from 0 to 1"
+    return ""
 
 
 def apply_happening(world: World, plant: Plant, happening: Happening) -> World:
@@ -300,4 +336,4 @@ def _count_fitted(world: World, plant: Plant) -> F64:
     return plant.fitted + (run - plant.since) * world.link.rate.astype(np.float64) / PS_PER_BYTE
 
 
-__all__ = ["Plant", "apply_happening", "check_plant", "make_plant"]
+__all__ = ["Plant", "apply_happening", "check_happenings", "check_plant", "make_plant"]

@@ -18,7 +18,7 @@ from weftline.model.routes import Routes
 from weftline.model.traffic import Flows
 from weftline.simulate.packet.album import Album
 from weftline.simulate.packet.drive import drive
-from weftline.simulate.packet.faults import Plant, apply_happening, check_plant, make_plant
+from weftline.simulate.packet.faults import Plant, apply_happening, check_happenings, check_plant, make_plant
 from weftline.simulate.packet.judge import find_bound, hold_against
 from weftline.simulate.packet.standstill import IDLE, Vigil, find_cycle
 from weftline.simulate.packet.ways import find_ways
@@ -44,10 +44,12 @@ def simulate_packets(  # noqa: PLR0913, PLR0917 - what meets what, and what happ
 
     Raises:
         SpecError: ``spec.unreachable-pair``.
+        UsageError: ``usage.fault-words`` for what cannot happen to this fabric.
         InternalError: ``internal.packets-lost`` where bytes are neither here nor there, ``internal.beats-line`` where a
             link carried more than its rate, ``internal.beats-bound`` where all came too early,
             ``internal.other-fabric`` where new routes are for another fabric.
     """
+    check_happenings(faults, fabric)
     walk = SimOptions(0.0, options.inside_host_gbytes_per_s, options.seed, options.max_hops)
     ways = find_ways(flows, fabric, routes, machine.medium, walk)
     bound = find_bound(flows, fabric, machine)

@@ -12,6 +12,7 @@ from hypothesis import strategies as hyp
 
 from tests.fabrics import from_links
 from tests.packets import CREDITED, LINK_PS, PAUSED, ROCE, make_flows, make_machine
+from weftline.errors import UsageError
 from weftline.kernels import packet_state as st
 from weftline.kernels.column import NIL
 from weftline.kernels.packet_run import DONE, World
@@ -356,3 +357,28 @@ def test_whatever_happens_it_ends_and_nothing_leaks(
             is_paused = bool(world.port.held.any())
             assert is_paused or status == IDLE or is_at_rest(world, plant.room)
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize(
+    ("happening", "said"),
+    [
+        (LinkChange(-1, 0, is_up=False), "before the start"),
+        (LinkChange(0, -1, is_up=False), "has no link"),
+        (RateChange(0, 10_000, 100.0), "has no link"),
+        (RateChange(0, 0, 0.0), "is no rate"),
+        (RateChange(0, 0, float("nan")), "is no rate"),
+        (BitErrors(0, 0, 1.5), "is not from 0 to 1"),
+        (SwitchChange(0, 10_000, is_up=False), "is no switch"),
+    ],
+)
+def test_what_cannot_happen_is_refused(tree: Place, happening: Happening, said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        send(tree, across(4096), [happening])
+    assert caught.value.code == "usage.fault-words"
+    assert caught.value.hint
+
+
+def test_a_host_is_no_switch(tree: Place) -> None:
+    host = int(tree[0].port_node[tree[0].endpoint_port[0]])
+    with pytest.raises(UsageError, match="is no switch"):
+        send(tree, across(4096), [SwitchChange(0, host, is_up=False)])
