@@ -40,12 +40,12 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(_cache_folder())
 
 import numba as nb  # noqa: E402  (the cache folder must be set first)
-from llvmlite import ir  # noqa: E402
 from numba.core import cgutils as numba_cgutils  # noqa: E402
 from numba.core import types as numba_types  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 
 cgutils: Any = numba_cgutils
+ir: Any = cgutils.ir
 types: Any = numba_types
 
 
