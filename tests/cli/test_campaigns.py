@@ -82,7 +82,9 @@ def test_a_campaign_that_was_killed_goes_on(place: Path) -> None:
     known = len(state.read_text(encoding="utf-8").splitlines())
     assert 0 < known < 400
     # What a disk that was full may leave, and what nobody wrote.
+    first = json.loads(state.read_text(encoding="utf-8").splitlines()[0])
     with state.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(first | {"setting": "x"}) + "\n" + json.dumps(first | {"seed": None}) + "\n")
         file.write('[1]\n{"setting": 0}\nnull\n{"setting": 0, "seed": 4')
     ran = run("simulate", place, *LOAD, "--size", "4MiB", "--seeds", "1..400")
     assert ran.status == 0

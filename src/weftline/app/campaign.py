@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import cast, get_args
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from weftline import __version__
 from weftline.app.files import write_text
@@ -22,7 +24,7 @@ from weftline.app.pipeline import Progress, Routed, run_to_routes, silent
 from weftline.app.simulate import LoadChoice, Simulated, check_choice, simulate_routed
 from weftline.errors import InternalError, UsageError
 from weftline.model.campaign import Outcome, Setting, Spread
-from weftline.model.packet import Machine
+from weftline.model.packet import Machine, Recovery
 
 AXES = ("spread", "pacing", "recovery", "files", "collective", "algorithm", "size", "ranks", "placement")
 """What a grid can vary, by the names of the options."""
@@ -167,13 +169,12 @@ def apply_setting(load: LoadChoice, setting: Setting) -> LoadChoice:
             case "pacing":
                 packets = replace(packets, carriage=replace(packets.carriage, pacing=value))
             case "recovery":
-                if value not in {"go-back-n", "selective"}:
+                if value not in get_args(Recovery):
                     raise UsageError(
                         "usage.campaign", f"--grid recovery={value[:40]!r} is not known",
                         "choose go-back-n or selective",
                     )  # fmt: skip
-                known = "selective" if value == "selective" else "go-back-n"
-                packets = replace(packets, carriage=replace(packets.carriage, recovery=known))
+                packets = replace(packets, carriage=replace(packets.carriage, recovery=cast("Recovery", value)))
             case "files":
                 packets = replace(packets, files=Path(value))
             case "ranks":
@@ -191,16 +192,14 @@ def read_outcomes(path: Path) -> dict[tuple[int, int], Outcome]:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return {}
-    names = {field.name for field in fields(Outcome)}
+    reader = TypeAdapter(Outcome)
     found: dict[tuple[int, int], Outcome] = {}
     for line in lines:
         try:
-            row = json.loads(line)
-            outcome = Outcome(**row) if set(row) == names else None
-        except (ValueError, TypeError):
+            outcome = reader.validate_json(line, strict=True)
+        except ValueError:
             continue
-        if outcome is not None:
-            found[outcome.setting, outcome.seed] = outcome
+        found[outcome.setting, outcome.seed] = outcome
     return found
 
 
@@ -258,7 +257,7 @@ def _run_all(  # noqa: PLR0913, PLR0917 - everything that a run is made of
     # The first run compiles what is not compiled yet, and says what all of them assume.
     outcome, first = do(missing[0] if missing else wanted[0])
     known[outcome.setting, outcome.seed] = outcome
-    saved = 0.0
+    saved, count = 0.0, len(wanted) - len(missing[1:])
     workers = max(1, jobs or os.cpu_count() or 1)
     with ThreadPoolExecutor(workers) as pool:
         rest = iter(missing[1:])
@@ -271,7 +270,8 @@ def _run_all(  # noqa: PLR0913, PLR0917 - everything that a run is made of
                 found, _ = one.result()
                 known[found.setting, found.seed] = found
             running |= {pool.submit(do, run) for run in itertools.islice(rest, len(done))}
-            progress(words, sum(run in known for run in wanted) / len(wanted))
+            count += len(done)
+            progress(words, count / len(wanted))
             if time.monotonic() - saved >= SAVE_S:
                 _save(state, known)
                 saved = time.monotonic()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weftline.app.files import read_bytes
+from weftline.app.load_words import split_words
 from weftline.errors import ArtifactError, Place, UsageError
 
 KEYS: dict[str, tuple[str, ...]] = {
@@ -61,7 +62,9 @@ def read_fault(text: str, where: Place | None = None) -> FaultWords:
     kind, _, rest = text.strip().partition(":")
     if kind not in KEYS:
         raise _refuse(f"{kind[:40]!r} is no kind of fault", f"choose {', '.join(KEYS)}", where)
-    words = _split(kind, rest, where)
+    words, wrong = split_words(rest, KEYS[kind])
+    if wrong is not None:
+        raise _refuse(f"{kind}: {wrong[0]}", wrong[1], where)
     for key in NEEDED[kind]:
         if key not in words:
             raise _refuse(f"{kind} without {key}", f"write {_example(kind)}", where)
@@ -102,17 +105,6 @@ def read_faults(texts: tuple[str, ...], path: Path | None) -> tuple[FaultWords, 
     if len(faults) > MOST_FAULTS:
         raise _refuse(f"{len(faults):,} faults are too many", f"give at most {MOST_FAULTS:,}", None)
     return faults
-
-
-def _split(kind: str, rest: str, where: Place | None) -> dict[str, str]:
-    words: dict[str, str] = {}
-    for item in filter(None, rest.split(",")):
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not equals or key not in KEYS[kind] or key in words or not value:
-            said = "stands twice" if key in words else "is nothing that can be said of it"
-            raise _refuse(f"{kind}: {item.strip()[:60]!r} {said}", f"write key=value of {', '.join(KEYS[kind])}", where)
-        words[key] = value
-    return words
 
 
 def _number(kind: str, words: dict[str, str], key: str, where: Place | None, most: float) -> float | None:

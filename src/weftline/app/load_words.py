@@ -84,17 +84,22 @@ def read_load(text: str) -> LoadWords:
     kind, _, rest = text.strip().partition(":")
     if kind not in KEYS:
         raise UsageError("usage.load", f"--load {kind[:40]!r} is not known", f"choose {', '.join(KEYS)}")
+    words, wrong = split_words(rest, (*KEYS[kind], "start_us"))
+    if wrong is not None:
+        raise UsageError("usage.load", f"--load {kind}: {wrong[0]}", wrong[1])
+    return LoadWords(kind, words)
+
+
+def split_words(rest: str, known: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, str] | None]:
+    """Split ``key=value,key=value``; beside the words what is wrong with the first that is, and what to write."""
     words: dict[str, str] = {}
-    known = (*KEYS[kind], "start_us")
     for item in filter(None, rest.split(",")):
         key, equals, value = (part.strip() for part in item.partition("="))
         if not equals or key not in known or key in words or not value:
             said = "stands twice" if key in words else "is nothing that can be said of it"
-            raise UsageError(
-                "usage.load", f"--load {kind}: {item.strip()[:40]!r} {said}", f"write key=value of {', '.join(known)}"
-            )
+            return words, (f"{item.strip()[:40]!r} {said}", f"write key=value of {', '.join(known)}")
         words[key] = value
-    return LoadWords(kind, words)
+    return words, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,30 +145,25 @@ def run_packets(  # noqa: PLR0913, PLR0917 - what is sent on what, and how
         samples=min(SAMPLES, max(1, MAX_CELLS // routed.built.fabric.port_count)),
         inside_host_gbytes_per_s=inside,
     )
+    total = max(flows.count, 1)
+
+    def send(words: str, how: PacketOptions, happenings: Sequence[Happening]) -> PacketResult:
+        def advance(now_ps: int, arrived: int, hops: int) -> None:
+            progress(f"{words}: {now_ps / PS_PER_US:,.0f} us, {hops:,} hops", arrived / total)
+
+        progress(words, None)
+        return simulate_packets(flows, routed.built.fabric, routed.routes, machine, how, advance, happenings)
+
     disturbance, calm = None, None
     if choice.has_faults:
         faults = read_faults(choice.faults, choice.fault_file)
         disturbance = plan_disturbance(routed, machine.medium, faults, choice.reroute_us, progress)
-        calm = _send(routed, flows, machine, replace(options, samples=0), progress, ())
-    result = _send(routed, flows, machine, options, progress, disturbance.happenings if disturbance else ())
+        calm = send("simulating packets without the faults", replace(options, samples=0), ())
+    result = send("simulating packets", options, disturbance.happenings if disturbance else ())
     legs = find_critical(result)
     fabric = routed.built.fabric
     held = tuple(HeldBy(at, fabric.link_name(at), wait / PS_PER_US) for at, wait in rank_holders(legs) if wait > 0)
     return Packets(result, machine, held, disturbance, calm)
-
-
-def _send(
-    routed: Routed, flows: Flows, machine: Machine, options: PacketOptions, progress: Progress,
-    happenings: Sequence[Happening],
-) -> PacketResult:  # fmt: skip
-    total = max(flows.count, 1)
-    words = "simulating packets" if options.samples else "simulating packets without the faults"
-
-    def advance(now_ps: int, arrived: int, hops: int) -> None:
-        progress(f"{words}: {now_ps / PS_PER_US:,.0f} us, {hops:,} hops", arrived / total)
-
-    progress(words, None)
-    return simulate_packets(flows, routed.built.fabric, routed.routes, machine, options, advance, happenings)
 
 
 def as_times(packets: Packets, seed: int) -> SimResult:
