@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.kernels.packet_sketch import CARRIAGE, Flow, Sketch
 from tests.kernels.reference.packets_world import NIL, Inside, Spread, World
-from weftline.model.packet import Carriage, FlowControl, LaneProfile, Marking, Pacing
+from weftline.model.packet import Carriage, DelayTable, FlowControl, LaneProfile, Marking, Pacing, RootMarking
 
 UNTIL_PS = 1_000_000_000
 """Where the run of a scene ends if it has not ended before: what is lost may be lost again for ever."""
@@ -132,7 +132,7 @@ def stored_bytes(carriage: Carriage) -> int:
 
 
 def make_carriage(rng: random.Random) -> Carriage:
-    """Make what the adapters do; half of them pace."""
+    """Make what the adapters do; most of them pace."""
     is_bare = rng.random() < 0.5
     ack_every = rng.choice([1, 2, 5, 8])
     return Carriage(
@@ -147,7 +147,7 @@ def make_carriage(rng: random.Random) -> Carriage:
         timeout_ps=rng.choice([0, 5_000_000, 20_000_000, 100_000_000]),
         window_packets=rng.choice([ack_every, 16, 64]),
         reorder_packets=rng.choice([0, 1, 3, 16]),
-        pacing=rng.choice([None, make_pacing(rng)]),
+        pacing=rng.choice([None, make_pacing(rng), make_table(rng)]),
         assumptions=(),
     )
 
@@ -169,9 +169,20 @@ def make_pacing(rng: random.Random) -> Pacing:
     )
 
 
-def make_marking(rng: random.Random, size: int) -> Marking:
+def make_table(rng: random.Random) -> DelayTable:
+    """Make a table of delays up to some packets' times; a short one is at its end after a few notices."""
+    count = rng.choice([1, 4, 30])
+    least = rng.choice([0, 0, count // 2])
+    entries = tuple((rng.randint(0, 3), min(at, rng.choice([at, 9]))) for at in range(count))
+    return DelayTable("made", entries, rng.choice([1, 3]), rng.choice([300_000, 1_024_000, 20_000_000]), least)
+
+
+def make_marking(rng: random.Random, size: int) -> Marking | RootMarking:
     """Make thresholds between nothing and a few packets."""
     least = rng.randint(0, 4) * size
+    if rng.random() < 0.4:
+        chance = rng.choice([200_000, 1_000_000])
+        return RootMarking(least, rng.choice([0, 200, 1_000]), chance, marks_victims=rng.random() < 0.3)
     return Marking(least, least + rng.randint(0, 8) * size, rng.choice([0, 50_000, 1_000_000]))
 
 

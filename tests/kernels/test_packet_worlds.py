@@ -12,6 +12,7 @@ from tests.kernels.packet_worlds import UNTIL_PS, Scene, make_scene, reduce_scen
 from tests.kernels.reference.packets import run, simulate, tell
 from tests.kernels.reference.packets_fabric import Fabric
 from tests.kernels.reference.packets_loop import Event
+from tests.kernels.reference.packets_pace import Delays, Pace
 from tests.kernels.reference.packets_world import NIL, World
 from weftline.model.packet import FlowControl
 
@@ -113,7 +114,8 @@ def list_sights(scene: Scene) -> set[str]:
         "stopped": bool(loop.heap),
         "whole": NIL not in outcome.finish_ps,
         "sent again": sent > 2 * sum(sender.count for sender in hosts.sender),
-        "paced": any(sender.pace is not None and sender.pace.noticed >= 0 for sender in hosts.sender),
+        "paced": any(isinstance(sender.pace, Pace) and sender.pace.noticed >= 0 for sender in hosts.sender),
+        "delayed": any(isinstance(sender.pace, Delays) and sender.pace.noticed >= 0 for sender in hosts.sender),
         "cut through": not all(fabric.is_stored),
         **{spread: scene.spread == spread for spread in ("spray", "adaptive", "flowlet")},
         **{kind.name: times > 0 for kind, times in loop.kinds.items()},
@@ -125,8 +127,8 @@ def list_sights(scene: Scene) -> set[str]:
 
 
 EXPECTED = {
-    "loss", "locked", "stopped", "whole", "sent again", "paced", "cut through", "spray", "adaptive", "flowlet",
-    "corrupted", "discards", "pauses", "marks", "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
+    "loss", "locked", "stopped", "whole", "sent again", "paced", "delayed", "cut through", "spray", "adaptive",
+    "flowlet", "corrupted", "discards", "pauses", "marks", "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
 }  # fmt: skip
 
 

@@ -21,6 +21,8 @@ from weftline.kernels.packet_state import (
     ACK_EVERY,
     ACKS,
     AGAIN_SENT,
+    AT_ROOT,
+    BY_LENGTH,
     CREDITING,
     DATA,
     DEAD,
@@ -89,16 +91,32 @@ def queue_packet(
 
 
 @inlined
-def mark_packet(item: int, of: int, hop: int, lane: Records, profile: Records, packet: Records, number: I64) -> None:
-    """Mark a packet by the queue that it finds: never when short, always when long, else by a hash of the seed."""
+def mark_packet(
+    item: int, of: int, to: int, turn: int, hop: int, port: Records, lane: Records, profile: Records, packet: Records,
+    number: I64,
+) -> None:  # fmt: skip
+    """Mark a packet by the queue that it finds: never when short, always when long, else by a hash of the seed.
+
+    At the root of congestion a long queue has credit: a queue without is a victim of one further on, and marks
+    nothing unless it is told to. There a share of the packets is marked, but for short ones.
+    """
     rule = lane[of].profile
     queue = as_int(lane[of].waiting)
-    if profile[rule].marks == 0 or queue <= profile[rule].mark_least:
+    how = profile[rule].marks
+    if how == 0 or queue <= profile[rule].mark_least:
         return
-    is_marked = queue > profile[rule].mark_most
-    if not is_marked:
+    if how == BY_LENGTH:
+        is_marked = queue > profile[rule].mark_most
         span = profile[rule].mark_most - profile[rule].mark_least
-        chance = profile[rule].mark_ppm * (queue - profile[rule].mark_least) // span
+        chance = 0 if is_marked else profile[rule].mark_ppm * (queue - profile[rule].mark_least) // span
+    else:
+        if packet[item].wire < profile[rule].mark_most:
+            return
+        if how == AT_ROOT and as_int(port[to].starved) >> turn & 1:
+            return
+        chance = profile[rule].mark_ppm
+        is_marked = chance >= PPM
+    if not is_marked:
         word = mix(mix(mix(int(number[SEED])) + int(packet[item].flow)) + int(packet[item].seq) * 64 + int(hop))
         is_marked = word % PPM < chance
     if is_marked:
@@ -182,7 +200,7 @@ def enter_switch(
         lose_packet(item, entry, came, now, lane, profile, packet, number)
         return LOST_HERE
     if what == DATA:
-        mark_packet(item, of, hop - as_int(forth[flow[one].pair]), lane, profile, packet, number)
+        mark_packet(item, of, to, turn, hop - as_int(forth[flow[one].pair]), port, lane, profile, packet, number)
     packet[item].holder = into
     packet[item].due = now
     queue_packet(item, of, to, turn, size, port, lane, packet)
@@ -265,7 +283,7 @@ def take_data(
     after_ptr: I64, after_flow: I32, ready: I32, kick: I32, number: I64,
 ) -> None:  # fmt: skip
     """A receiver takes a packet of data, answers, and notices when the message is whole."""
-    if is_marked != 0 and number[PACING_ON] == 1 and now - slot[of_slot].noticed >= number[NOTICE_PS]:
+    if is_marked != 0 and number[PACING_ON] != 0 and now - slot[of_slot].noticed >= number[NOTICE_PS]:
         slot[of_slot].noticed = now
         number[NOTICES] += 1
         send_control(of_slot, entry, NOTICE, 0, 0, port, lane, profile, packet, slot, path_lane, kick, number)

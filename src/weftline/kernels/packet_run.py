@@ -28,16 +28,28 @@ from weftline.kernels.packet_arriving import (
     take_data,
 )
 from weftline.kernels.packet_lanes import as_int
-from weftline.kernels.packet_sender import drop_packet, end_flow, expire, join_ring, let_next, slow_down, take_slot
+from weftline.kernels.packet_sender import (
+    drop_packet,
+    end_flow,
+    expire,
+    join_ring,
+    let_next,
+    slow_down,
+    step_on,
+    take_slot,
+)
 from weftline.kernels.packet_sending import start_port
 from weftline.kernels.packet_state import (
     ARRIVE,
     BEGIN,
+    BY_DELAY,
+    BY_RATE,
     CONTROL_AT,
     DATA,
     DEAD,
     EVENTS,
     EXPIRE,
+    FIRST_STEP,
     FLOWLET,
     FLOWS_LEFT,
     FREE,
@@ -189,6 +201,8 @@ def begin_flow(
     slot[of].back = back[pair]
     slot[of].goal = goal[pair]
     slot[of].progress = now
+    slot[of].time_stage = number[FIRST_STEP]
+    slot[of].is_paced = 1 if number[PACING_ON] == BY_DELAY else 0
     if number[IS_SELECTIVE] == 1:
         for spot in range(seen.shape[1]):
             seen[of, spot] = 0
@@ -322,8 +336,10 @@ def run(world: World, until: int, limit: int) -> int:
                     finish, cause, waiting, after_ptr, after_flow, ready, kick, number,
                 )  # fmt: skip
             elif what == NOTICE:
-                if number[PACING_ON] == 1:
+                if number[PACING_ON] == BY_RATE:
                     slow_down(of_slot, now, link[entry].rate, slot, pacing, number)
+                elif number[PACING_ON] == BY_DELAY:
+                    step_on(of_slot, now, slot, number)
             else:
                 take_answer(of_slot, one, what, seq, run_of, now, port, slot, flow_slot, kick, number)
         elif kind == FREE:

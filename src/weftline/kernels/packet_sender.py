@@ -5,17 +5,20 @@ from __future__ import annotations
 from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.calendar import KIND, push_timer
 from weftline.kernels.column import F64, I32, I64, NIL
+from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_state import (
     ACK_WIRE,
     AGAIN_SENT,
     ALPHA_PS,
     DECREASE_PS,
     EXPIRE,
+    FIRST_STEP,
     FLOWS_LEFT,
     INCREASE_BYTES,
     INCREASE_PS,
     IS_SELECTIVE,
     LANE_SHIFT,
+    LAST_STEP,
     NOTICE,
     NOTICE_LANE,
     NOTICE_WIRE,
@@ -25,6 +28,8 @@ from weftline.kernels.packet_state import (
     SLOT_FREE,
     SLOTS_LEFT,
     STAGES,
+    STEP,
+    STEP_PS,
     TIMEOUT,
     TIMEOUTS,
     Records,
@@ -189,6 +194,39 @@ def slow_down(of: int, now: int, line: int, slot: Records, pacing: F64, number: 
     slot[of].grow_bytes = 0
     slot[of].time_stage = 0
     slot[of].byte_stage = 0
+
+
+@lean_kernel
+def step_on(of: int, now: int, slot: Records, number: I64) -> None:
+    """A notice arrived: go on in the table of delays; IBTA volume 1, annex A10, CCTI_Increase and CCTI_Limit.
+
+    The timer that takes steps back runs while there are any, and is not begun anew by a notice.
+    """
+    step_back(of, now, slot, number)
+    if slot[of].time_stage == number[FIRST_STEP]:
+        slot[of].grow_at = now + number[STEP_PS]
+    slot[of].time_stage = min(slot[of].time_stage + number[STEP], number[LAST_STEP])
+
+
+@lean_kernel
+def step_back(of: int, now: int, slot: Records, number: I64) -> None:
+    """Take back one step for each time that the timer has run out by now; a delay that has begun is kept."""
+    stage = as_int(slot[of].time_stage)
+    if stage > number[FIRST_STEP] and slot[of].grow_at <= now:
+        times = min((now - slot[of].grow_at) // number[STEP_PS] + 1, stage - number[FIRST_STEP])
+        stage -= times
+        slot[of].time_stage = stage
+        slot[of].grow_at += times * number[STEP_PS]
+
+
+@inlined
+def table_delay(of: int, longest: int, slot: Records, pacing: F64) -> int:
+    """Picoseconds that a flow waits after a packet: shares of what the longest packet takes.
+
+    An entry of the table is a shift and a multiplier; as hfi1 of Linux applies them (set_link_ipg).
+    """
+    spot = 2 * slot[of].time_stage
+    return int((longest >> as_int(pacing[spot])) * as_int(pacing[spot + 1]))
 
 
 @lean_kernel

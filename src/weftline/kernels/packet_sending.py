@@ -22,10 +22,13 @@ from weftline.kernels.packet_sender import (
     leave_ring,
     let_next,
     pass_time,
+    step_back,
+    table_delay,
     take_packet,
 )
 from weftline.kernels.packet_state import (
     AGAIN_SENT,
+    BY_DELAY,
     CREDITING,
     DATA,
     END,
@@ -37,6 +40,7 @@ from weftline.kernels.packet_state import (
     MOVED,
     MTU,
     OVERHEAD,
+    PACING_ON,
     WAKE,
     WINDOW,
     Records,
@@ -192,7 +196,10 @@ def find_sender(
         of = at * number[LANES] + turn
         may = as_int(port[at].held) >> turn & 1 == 0
         if may and slot[of_slot].is_paced == 1:
-            pass_time(of_slot, now, link[at].rate, slot, pacing, number)
+            if number[PACING_ON] == BY_DELAY:
+                step_back(of_slot, now, slot, number)
+            else:
+                pass_time(of_slot, now, link[at].rate, slot, pacing, number)
             if slot[of_slot].is_paced == 1 and slot[of_slot].not_before > now:
                 may = False
                 if wake == 0 or slot[of_slot].not_before < wake:
@@ -231,7 +238,10 @@ def make_data(
     packet[item].wire = wire
     packet[item].holder = NIL
     packet[item].tag = DATA | LAST_ONE if is_last else DATA
-    if slot[of_slot].is_paced == 1:
+    if slot[of_slot].is_paced == 1 and number[PACING_ON] == BY_DELAY:
+        longest = send_time(at, number[MTU] + number[OVERHEAD], port, link)
+        slot[of_slot].not_before = now + send_time(at, wire, port, link) + table_delay(of_slot, longest, slot, pacing)
+    elif slot[of_slot].is_paced == 1:
         count_bytes(of_slot, wire, link[at].rate, slot, pacing, number)
         slot[of_slot].not_before = now + as_int(wire * 8_000_000 / slot[of_slot].rate)
     if again:

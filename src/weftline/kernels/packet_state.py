@@ -282,7 +282,21 @@ BURST_PS = 49
 STORMS = 50
 UNLUCKY = 51
 """Drops in lanes that must lose nothing."""
+STEP = 52
+"""Entries of the table of delays that a notice goes on by."""
+FIRST_STEP = 53
+LAST_STEP = 54
+STEP_PS = 55
+"""Time after which one entry is taken back."""
 NUMBERS = 64
+
+BY_LENGTH = 1
+AT_ROOT = 2
+AT_ROOT_AND_VICTIM = 3
+"""How a queue marks packets; 0: not."""
+BY_RATE = 1
+BY_DELAY = 2
+"""How senders slow down; 0: not."""
 
 HASH = 0
 SPRAY = 1

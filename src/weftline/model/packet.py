@@ -35,6 +35,22 @@ class Marking:
 
 
 @dataclass(frozen=True, slots=True)
+class RootMarking:
+    """When a queue behind credits marks packets: above ``threshold_bytes``, at the root of congestion.
+
+    The root has credit and a long queue all the same; a queue without credit is a victim of congestion further on.
+    IBTA volume 1, annex A10.
+    """
+
+    threshold_bytes: int
+    least_bytes: int
+    """Shorter packets are not marked; on the wire."""
+    chance_ppm: int
+    """Share of the packets that is marked, in millionths."""
+    marks_victims: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Watchdog:
     """What ends a pause that never ends."""
 
@@ -70,7 +86,7 @@ class LaneProfile:
     """Share of the output among weighted lanes."""
     limit_bytes: int = 0
     """Length of the output queue above which packets are dropped; 0: none."""
-    marking: Marking | None = None
+    marking: Marking | RootMarking | None = None
     lifetime_ps: int = 0
     """Wait at the head of the queue after which a packet is discarded; 0: never."""
     stall_count: int = 0
@@ -141,6 +157,24 @@ class Pacing:
 
 
 @dataclass(frozen=True, slots=True)
+class DelayTable:
+    """How a sender slows down for notices on InfiniBand: further in a table of delays for each, and back by a timer.
+
+    IBTA volume 1, annex A10: CCT, CCTI, CCTI_Increase, CCTI_Timer and CCTI_Min.
+    """
+
+    name: str
+    entries: tuple[tuple[int, int], ...]
+    """Shift and multiplier each: a flow waits ``(time of the longest packet >> shift) * multiplier`` after a packet."""
+    increase: int
+    """Entries that a notice goes on by."""
+    timer_ps: int
+    """Time after which one entry is taken back."""
+    least: int = 0
+    """Entry at which a flow begins, and to which it comes back."""
+
+
+@dataclass(frozen=True, slots=True)
 class Carriage:
     """What the adapters do: how messages become packets, what acknowledges them, and what is sent again."""
 
@@ -161,7 +195,7 @@ class Carriage:
     """Packets that a selective receiver can keep out of order; a sender sends no further."""
     reorder_packets: int
     """Packets after a missing one until it counts as lost."""
-    pacing: Pacing | None
+    pacing: Pacing | DelayTable | None
     assumptions: tuple[str, ...]
 
 

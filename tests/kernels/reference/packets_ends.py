@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.kernels.reference.packets_pace import Pace
-from weftline.model.packet import Carriage
+from tests.kernels.reference.packets_pace import Delays, Pace
+from weftline.model.packet import Carriage, Pacing
 
 NEVER = -1
 MOST_AT_ONCE = 127
@@ -15,7 +15,7 @@ MOST_AT_ONCE = 127
 class Sender:
     """How far one flow is at its source."""
 
-    def __init__(self, count: int, carriage: Carriage, pace: Pace | None) -> None:
+    def __init__(self, count: int, carriage: Carriage, pace: Pace | Delays | None) -> None:
         self.count = count
         self.window = carriage.window_packets if carriage.recovery == "selective" else count
         self.pace = pace
@@ -110,7 +110,10 @@ class Receiver:
     def owes_notice(self, now: int) -> bool:
         """Tell whether a mark is answered, which is not done too often."""
         pacing = self.carriage.pacing
-        if pacing is None or (self.notice_at != NEVER and now - self.notice_at < pacing.notice_ps):
+        if pacing is None:
+            return False
+        pause = pacing.notice_ps if isinstance(pacing, Pacing) else 0
+        if self.notice_at != NEVER and now - self.notice_at < pause:
             return False
         self.notice_at = now
         return True

@@ -9,7 +9,7 @@ from tests.kernels.reference.packets_loop import Event, Loop
 from tests.kernels.reference.packets_port import NIL, Kind, Packet, Port, promise
 from tests.kernels.reference.packets_world import Tables, World
 from tests.kernels.reference.tables import mix
-from weftline.model.packet import FlowControl, LaneProfile
+from weftline.model.packet import FlowControl, LaneProfile, RootMarking
 
 MILLION = 1_000_000
 BILLION = 1_000_000_000
@@ -344,10 +344,25 @@ class Fabric:
         """Tell whether a packet that joins a queue is marked for its length."""
         marking = port.profiles[lane].marking
         waiting = port.bytes[lane]
-        if marking is None or waiting <= marking.min_bytes:
+        if marking is None:
+            return False
+        if isinstance(marking, RootMarking):
+            return self.is_root_marked(packet, port, lane, marking)
+        if waiting <= marking.min_bytes:
             return False
         if waiting > marking.max_bytes:
             return True
         chance = marking.chance_ppm * (waiting - marking.min_bytes) // (marking.max_bytes - marking.min_bytes)
-        draw = mix(mix(mix(self.world.seed) + packet.flow) + packet.number * 64 + packet.crossed)
-        return draw % MILLION < chance
+        return self.draw_mark(packet) < chance
+
+    def is_root_marked(self, packet: Packet, port: Port, lane: int, marking: RootMarking) -> bool:
+        """Tell whether a packet is marked in a long queue: one that has credits, unless victims are marked too."""
+        credits_ = port.credits[lane]
+        is_victim = credits_ is not None and credits_.starves_since != NIL
+        if port.bytes[lane] <= marking.threshold_bytes or packet.wire < marking.least_bytes:
+            return False
+        return (marking.marks_victims or not is_victim) and self.draw_mark(packet) < marking.chance_ppm
+
+    def draw_mark(self, packet: Packet) -> int:
+        """Draw a number below a million for a packet at a switch."""
+        return mix(mix(mix(self.world.seed) + packet.flow) + packet.number * 64 + packet.crossed) % MILLION

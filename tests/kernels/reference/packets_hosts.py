@@ -5,9 +5,10 @@ from __future__ import annotations
 from tests.kernels.reference.packets_ends import Receiver, Reply, Sender
 from tests.kernels.reference.packets_fabric import Fabric
 from tests.kernels.reference.packets_loop import Event, Loop
-from tests.kernels.reference.packets_pace import Pace
+from tests.kernels.reference.packets_pace import Delays, Pace
 from tests.kernels.reference.packets_port import NIL, Kind, Packet, Port, count_blocks
 from tests.kernels.reference.packets_world import World
+from weftline.model.packet import DelayTable
 
 
 class Hosts:
@@ -38,10 +39,9 @@ class Hosts:
             self.way.append([(ports[hop], lanes[hop]) for hop in hops])
             self.way_back.append([(fabric.port[ports[hop]].peer, backs[hop]) for hop in reversed(hops)])
         count = len(self.size)
-        pacing = self.carriage.pacing
         packets = [-(-size // self.carriage.mtu_bytes) for size in self.size]
         self.sender = [
-            Sender(packets[flow], self.carriage, Pace(pacing, fabric.rate[self.source[flow]]) if pacing else None)
+            Sender(packets[flow], self.carriage, self.make_pace(fabric.rate[self.source[flow]]))
             for flow in range(count)
         ]
         self.receiver = [Receiver(packets[flow], self.carriage) for flow in range(count)]
@@ -76,6 +76,13 @@ class Hosts:
         for flow, missing in enumerate(self.missing):
             if missing == 0:
                 self.ready.append(flow)
+
+    def make_pace(self, line_mbps: int) -> Pace | Delays | None:
+        """Make what slows a flow down that leaves by a line."""
+        pacing = self.carriage.pacing
+        if isinstance(pacing, DelayTable):
+            return Delays(pacing, line_mbps, self.carriage.mtu_bytes + self.carriage.overhead_bytes)
+        return Pace(pacing, line_mbps) if pacing else None
 
     def get_ready(self, flow: int) -> None:
         """One thing less that a flow waits for."""

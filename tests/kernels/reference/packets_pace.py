@@ -1,8 +1,8 @@
-"""The rate of one sender under DCQCN (Zhu et al., SIGCOMM 2015)."""
+"""The pace of one sender: its rate under DCQCN (Zhu et al., SIGCOMM 2015), or delays between its packets by a table."""
 
 from __future__ import annotations
 
-from weftline.model.packet import Pacing
+from weftline.model.packet import DelayTable, Pacing
 
 NEVER = -1
 NEARLY = 0.999999
@@ -81,3 +81,47 @@ class Pace:
         self.current = (self.target + self.current) / 2
         if self.current >= self.line * NEARLY:
             self.current = self.line
+
+
+class Delays:
+    """An entry of a table of delays, and the timer that takes steps back (IBTA volume 1, annex A10)."""
+
+    def __init__(self, table: DelayTable, line_mbps: int, full_wire: int) -> None:
+        self.table = table
+        self.line_mbps = line_mbps
+        self.full_ps = self.serialise(full_wire)
+        self.entry = table.least
+        self.expires = NEVER
+        """When the timer runs out next; NEVER while it does not run."""
+        self.noticed = NEVER
+        self.next_time = 0
+
+    def serialise(self, wire: int) -> int:
+        return -(-wire * 8_000_000 // self.line_mbps)
+
+    def notice(self, now: int) -> None:
+        """Step on, and start the timer unless it runs."""
+        self.advance(now)
+        self.noticed = now
+        self.entry = min(len(self.table.entries) - 1, self.entry + self.table.increase)
+        if self.expires == NEVER and self.entry > self.table.least:
+            self.expires = now + self.table.timer_ps
+
+    def allowed_from(self, now: int) -> int:
+        """When the next packet may go."""
+        self.advance(now)
+        return self.next_time
+
+    def sent(self, now: int, wire: int) -> None:
+        """Wait after the last byte of a packet that starts now."""
+        self.advance(now)
+        shift, multiplier = self.table.entries[self.entry]
+        self.next_time = now + self.serialise(wire) + self.full_ps // 2**shift * multiplier
+
+    def advance(self, now: int) -> None:
+        """Let the timer run out as often as it does up to now; at the least entry it stops."""
+        while self.expires != NEVER and self.expires <= now:
+            self.entry -= 1
+            self.expires += self.table.timer_ps
+            if self.entry == self.table.least:
+                self.expires = NEVER

@@ -13,7 +13,17 @@ from weftline.kernels.chains import count_waits, invert_needs, link_queues
 from weftline.kernels.column import F64, I32, I64, NIL, U8, U16
 from weftline.kernels.packet_run import MARGIN, World
 from weftline.model.fabric import Fabric
-from weftline.model.packet import Carriage, LaneProfile, Machine, Medium, PacketOptions, Spread
+from weftline.model.packet import (
+    Carriage,
+    DelayTable,
+    LaneProfile,
+    Machine,
+    Marking,
+    Medium,
+    PacketOptions,
+    RootMarking,
+    Spread,
+)
 from weftline.model.routes import Routes
 from weftline.model.traffic import Flows, Via
 from weftline.simulate.packet.ways import Ways
@@ -198,10 +208,18 @@ def _number(medium: Medium, carriage: Carriage, options: PacketOptions) -> I64:
         st.FIRST_LOST: NIL,
         st.FIRST_LANE: NIL,
         st.FIRST_FLOW: NIL,
-        st.PACING_ON: int(pacing is not None),
     }
-    if pacing is not None:
+    if isinstance(pacing, DelayTable):
         values |= {
+            st.PACING_ON: st.BY_DELAY,
+            st.STEP: pacing.increase,
+            st.FIRST_STEP: pacing.least,
+            st.LAST_STEP: len(pacing.entries) - 1,
+            st.STEP_PS: pacing.timer_ps,
+        }
+    elif pacing is not None:
+        values |= {
+            st.PACING_ON: st.BY_RATE,
             st.NOTICE_PS: pacing.notice_ps,
             st.ALPHA_PS: pacing.alpha_ps,
             st.DECREASE_PS: pacing.decrease_ps,
@@ -218,6 +236,8 @@ def _pacing(carriage: Carriage) -> F64:
     one = carriage.pacing
     if one is None:
         return np.zeros(4)
+    if isinstance(one, DelayTable):
+        return np.array(one.entries, dtype=np.float64).ravel()
     return np.array([one.gain, one.additive_mbps, one.hyper_mbps, one.least_mbps])
 
 
@@ -277,7 +297,7 @@ def _profiles(medium: Medium, carriage: Carriage) -> st.Records:
 
 def _profile(one: LaneProfile, carriage: Carriage) -> dict[str, int]:
     full = carriage.mtu_bytes + carriage.overhead_bytes
-    marking, watchdog = one.marking, one.watchdog
+    watchdog = one.watchdog
     return {
         "control": int(one.control),
         "cell": one.cell_bytes,
@@ -290,10 +310,7 @@ def _profile(one: LaneProfile, carriage: Carriage) -> dict[str, int]:
         "is_strict": int(one.is_strict),
         "quantum": one.weight * full,
         "limit": one.limit_bytes,
-        "marks": int(marking is not None),
-        "mark_least": marking.min_bytes if marking else 0,
-        "mark_most": marking.max_bytes if marking else 0,
-        "mark_ppm": marking.chance_ppm if marking else 0,
+        **_marking(one.marking),
         "lifetime": one.lifetime_ps,
         "stall_count": one.stall_count,
         "full_stored": -(-(full - carriage.unstored_bytes) // one.cell_bytes) * one.cell_bytes,
@@ -303,6 +320,17 @@ def _profile(one: LaneProfile, carriage: Carriage) -> dict[str, int]:
         "is_lossless": int(one.is_lossless),
         "obeys": int(one.obeys),
     }
+
+
+def _marking(marking: Marking | RootMarking | None) -> dict[str, int]:
+    if marking is None:
+        return {"marks": 0, "mark_least": 0, "mark_most": 0, "mark_ppm": 0}
+    if isinstance(marking, Marking):
+        how, least, most = st.BY_LENGTH, marking.min_bytes, marking.max_bytes
+    else:
+        how = st.AT_ROOT_AND_VICTIM if marking.marks_victims else st.AT_ROOT
+        least, most = marking.threshold_bytes, marking.least_bytes
+    return {"marks": how, "mark_least": least, "mark_most": most, "mark_ppm": marking.chance_ppm}
 
 
 def _nodes(medium: Medium) -> st.Records:
