@@ -17,7 +17,7 @@ from weftline.app.parameters import gather
 from weftline.app.pipeline import Routed, run_to_routes
 from weftline.model.artifact import Artifact, ArtifactSet
 from weftline.model.packet import LaneProfile, Medium
-from weftline.model.parameters import PacketSource
+from weftline.model.parameters import CarriageChoice, PacketSource
 from weftline.render import render
 from weftline.technologies import TECHNOLOGIES
 from weftline.vendors import VENDORS
@@ -114,9 +114,9 @@ def source_of(routed: Routed) -> PacketSource:
     return gather(routed)
 
 
-def medium_of(source: PacketSource) -> Medium:
+def medium_of(source: PacketSource, choice: CarriageChoice | None = None) -> Medium:
     """Lay out what packets meet."""
-    return TECHNOLOGIES[source.design.spec.technology].transport.medium(source)
+    return TECHNOLOGIES[source.design.spec.technology].transport.medium(source, choice or CarriageChoice())
 
 
 def port_of(source: PacketSource, name: str) -> int:

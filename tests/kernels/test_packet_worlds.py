@@ -128,7 +128,8 @@ def list_sights(scene: Scene) -> set[str]:
 
 EXPECTED = {
     "loss", "locked", "stopped", "whole", "sent again", "paced", "delayed", "cut through", "spray", "adaptive",
-    "flowlet", "corrupted", "discards", "pauses", "marks", "drops", "held_ps", "starved_ps", *(kind.name for kind in Event),
+    "flowlet", "corrupted", "discards", "pauses", "marks", "drops", "held_ps", "starved_ps",
+    *(kind.name for kind in Event),
 }  # fmt: skip
 
 

@@ -16,15 +16,17 @@ import pytest
 
 from tests.designs import Rendered, render_design
 from weftline.adopt import build_fabric, read_discovery, read_programmed
-from weftline.formats import lft, mcfdbs, slvl, topology
+from weftline.formats import lft, mcfdbs, opensm_conf, slvl, topology
 from weftline.kernels.column import NIL
 from weftline.model.adoption import Adoption, Tables
 from weftline.model.discovery import Discovery
 from weftline.model.fabric import NodeKind
 from weftline.model.intent import NO_PORT
+from weftline.model.parameters import Figure
 from weftline.model.proof import ProofRules
 from weftline.model.spec import RoutingSection
 from weftline.prove import prove
+from weftline.technologies.infiniband.congestion import SETS, make_marking, read_options
 
 PRELOAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")
 PROGRAMS = ("opensm", "ibsim", "dump_fts", "smpquery")
@@ -177,6 +179,30 @@ def test_opensm_knows_every_option(lab: Lab) -> None:
         return {line.split()[0] for line in lines if line and not line.startswith("#")}
 
     assert options("opensm.conf") - options("all.conf") == set()
+
+
+def test_opensm_reads_congestion_control_as_we_do(lab: Lab) -> None:
+    """A published set as options: OpenSM reads them, writes what it understood, and that is the set again."""
+    control = SETS["ofed"][0](Figure("ofed", "default", ""))
+    assert control.table is not None
+    table = ",".join(f"{shift}:{multiplier}" for shift, multiplier in control.table.entries)
+    (lab.folder / "marks.conf").write_text(
+        "congestion_control TRUE\ncc_sw_cong_setting_control_map 0x15\ncc_sw_cong_setting_victim_mask 0x2\n"
+        "cc_sw_cong_setting_threshold 15\ncc_sw_cong_setting_packet_size 8\ncc_sw_cong_setting_marking_rate 10\n"
+        "cc_ca_cong_setting_control_map 0x3\ncc_ca_cong_setting_ccti_timer 0 150\n"
+        "cc_ca_cong_setting_ccti_increase 0 1\ncc_ca_cong_setting_ccti_timer 1 7\n"
+        f"cc_ca_cong_setting_ccti_increase 1 9\ncc_cct {table}\n"
+    )
+    lab.run("opensm", "-F", "marks.conf", "-c", "understood.conf")
+    written = (lab.folder / "understood.conf").read_bytes()
+    assert b"cc_sw_cong_setting_threshold 0x0F" in written
+    options = {one.name: one for one in opensm_conf.parse(written, "understood.conf").options}
+    read = read_options(options, Figure("ofed", "file", ""))
+    assert read.table == control.table
+    assert make_marking(read, 2, 131_072)[0] == make_marking(control, 2, 131_072)[0]
+    victim = make_marking(read, 1, 131_072)[0]
+    assert victim is not None
+    assert victim.marks_victims
 
 
 def test_the_export_comes_up_with_the_engine_that_it_names(lab: Lab) -> None:

@@ -17,7 +17,7 @@ from weftline.errors import UsageError
 from weftline.kernels.column import F64, I64, NIL
 from weftline.model.fabric import Fabric
 from weftline.model.happening import Happening
-from weftline.model.packet import Machine, PacketOptions, PacketResult, Spread
+from weftline.model.packet import FlowControl, Machine, PacketOptions, PacketResult, Spread
 from weftline.model.parameters import CarriageChoice
 from weftline.model.result import SimResult
 from weftline.model.traffic import Flows
@@ -119,7 +119,7 @@ def make_machine(routed: Routed, choice: PacketChoice, progress: Progress) -> Ma
     """
     source = gather(routed, choice.files, progress)
     transport = routed.built.checked.technology.transport
-    return Machine(transport.medium(source), transport.carriage(source, choice.carriage))
+    return Machine(transport.medium(source, choice.carriage), transport.carriage(source, choice.carriage))
 
 
 def run_packets(  # noqa: PLR0913, PLR0917 - what is sent on what, and how
@@ -184,6 +184,11 @@ def as_times(packets: Packets, seed: int) -> SimResult:
             *(packets.disturbance.assumptions if packets.disturbance else ()),
         ),
     )
+
+
+def has_credits(packets: Packets) -> bool:
+    """Tell whether lanes wait for credit, where others are paused."""
+    return any(one.control is FlowControl.CREDIT for one in packets.machine.medium.profiles)
 
 
 def tell_seed(seed: int) -> str:

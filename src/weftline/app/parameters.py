@@ -41,7 +41,7 @@ def list_parameters(
     routed = run_to_routes(place, progress)
     source = gather(routed, files, progress)
     transport = routed.built.checked.technology.transport
-    medium, carriage = transport.medium(source), transport.carriage(source, choice)
+    medium, carriage = transport.medium(source, choice), transport.carriage(source, choice)
     assumptions = tuple(dict.fromkeys((*medium.assumptions, *carriage.assumptions)))
     return Parameters(routed, transport.parameters(source, choice), assumptions)
 

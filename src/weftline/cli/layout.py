@@ -196,7 +196,7 @@ def _tell_fidelity(simulated: Simulated) -> str:
 
 def packet_rows(sent: Sent) -> dict[str, object]:
     """Gather how packets fared: the ending, losses, pauses and marks, and what held the critical path."""
-    from weftline.app.packets import tell_cost, tell_ending, tell_loss
+    from weftline.app.packets import has_credits, tell_cost, tell_ending, tell_loss
     from weftline.units import format_time_us
 
     packets, result = sent.packets, sent.packets.result
@@ -205,8 +205,11 @@ def packet_rows(sent: Sent) -> dict[str, object]:
         "ending": tell_ending(packets, sent.fabric),
         "lossless": tell_loss(packets, sent.fabric),
         "packets": f"{result.dropped:,} dropped, {result.again:,} sent again, {int(lanes.marks.sum()):,} marked",
-        "pauses": f"{int(lanes.pauses.sum()):,} frames; held back for {_longest_hold(sent)} at most",
     }
+    if has_credits(packets):
+        rows["credits"] = f"none left for {_longest_hold(sent)} at most"
+    else:
+        rows["pauses"] = f"{int(lanes.pauses.sum()):,} frames; held back for {_longest_hold(sent)} at most"
     if packets.disturbance is not None:
         rows["faults"] = "\n".join((*packets.disturbance.told, tell_cost(packets)))
     if packets.held_by:

@@ -11,20 +11,21 @@ from weftline.errors import EXIT_DONE
 
 if TYPE_CHECKING:
     from weftline.app.parameters import Parameters
-    from weftline.model.parameters import Parameter
+    from weftline.model.parameters import CarriageChoice, Parameter
 
 SAME = "the same"
 MAX_NAME, MAX_FIGURE, MAX_HOLDS = 40, 24, 64
 """Columns are no wider than this; a longer cell pushes its own line to the right."""
 
 
-def show_parameters(place: Path, files: Path | None, *, as_json: bool, quiet: bool, no_color: bool) -> int:
+def show_parameters(
+    place: Path, files: Path | None, choice: CarriageChoice, *, as_json: bool, quiet: bool, no_color: bool
+) -> int:
     """Print every figure in force for a place, without simulating."""
     from weftline.app.parameters import list_parameters
-    from weftline.model.parameters import CarriageChoice
 
     with show_progress(quiet=quiet, no_color=no_color) as progress:
-        found = list_parameters(place, CarriageChoice(), files, progress)
+        found = list_parameters(place, choice, files, progress)
     if as_json:
         from weftline.app.views.parameters import view_parameters
 

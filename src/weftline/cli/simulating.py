@@ -13,6 +13,7 @@ from weftline.errors import EXIT_DONE, EXIT_NO, UsageError
 if TYPE_CHECKING:
     from weftline.app.packets import PacketChoice
     from weftline.app.simulate import LoadChoice, Simulated
+    from weftline.model.parameters import CarriageChoice
 
 FLUID, PACKET = "fluid", "packet"
 
@@ -58,7 +59,8 @@ def simulate(
     if parameters:
         from weftline.cli.parameters import show_parameters
 
-        return show_parameters(place, files, as_json=as_json, quiet=quiet, no_color=no_color)
+        choice = _choose_carriage(pacing, recovery)
+        return show_parameters(place, files, choice, as_json=as_json, quiet=quiet, no_color=no_color)
     packets = _choose_packets(fidelity, spread, pacing, recovery, until_us, files)
     _refuse_without_packets(
         fidelity, {"--spread": spread, "--pacing": pacing, "--recovery": recovery, "--until-us": until_us,
@@ -110,17 +112,23 @@ def _choose_packets(
 ) -> PacketChoice | None:
     if fidelity not in {FLUID, PACKET}:
         raise UsageError("usage.choice", f"--fidelity {fidelity[:40]!r} is not known", f"choose {FLUID} or {PACKET}")
+    carriage = _choose_carriage(pacing, recovery)
+    if fidelity == FLUID:
+        return None
+    from weftline.app.packets import PacketChoice
+
+    return PacketChoice(spread or "hash", until_us, files, carriage)
+
+
+def _choose_carriage(pacing: str | None, recovery: str | None) -> CarriageChoice:
     if recovery not in {None, "go-back-n", "selective"}:
         raise UsageError(
             "usage.choice", f"--recovery {str(recovery)[:40]!r} is not known", "choose go-back-n or selective"
         )
-    if fidelity == FLUID:
-        return None
-    from weftline.app.packets import PacketChoice
     from weftline.model.parameters import CarriageChoice
 
     known = "go-back-n" if recovery == "go-back-n" else "selective" if recovery == "selective" else None
-    return PacketChoice(spread or "hash", until_us, files, CarriageChoice(pacing=pacing, recovery=known))
+    return CarriageChoice(pacing=pacing, recovery=known)
 
 
 def _refuse_without_packets(fidelity: str, given: dict[str, object]) -> None:

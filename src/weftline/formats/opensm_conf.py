@@ -13,6 +13,8 @@ MAX_OPTIONS = 10_000
 DEFAULT_SECRETS = {"sm_key": 1, "sa_key": 1}
 """Values that OpenSM has without a file, known to everybody. Read off ``opensm -c`` of 3.3.23."""
 _SECRET = re.compile(r"(?:^|_)(?:m|sm|sa|cc|vs|n2n|am|mgmt)?_?key$|seed|password|secret")
+_OF_LEVEL = re.compile(r"\s*cc_ca_cong_setting_(?:ccti_timer|ccti_increase|trigger_threshold|ccti_min)\s+\d{1,2}\s+\S")
+"""Options that stand once for each service level: their names here end with it."""
 _KNOWN = re.compile(
     rb"^[ \t]*(?:guid|m_key|sm_key|sa_key|subnet_prefix|lmc|max_wire_smps|sweep_interval|routing_engine|lfts_file|"
     rb"partition_config_file|part_enforce|sminfo_polling_timeout|honor_guid2lid_file)[ \t]+\S",
@@ -53,6 +55,9 @@ def parse(data: bytes, file: str) -> SurveyPart:
         if not words or words[0].startswith("#"):
             continue
         name, value = words[0], _clean(words[1]) if len(words) > 1 else ""
+        if _OF_LEVEL.match(line):
+            level, _, value = value.partition(" ")
+            name, value = f"{name} {level}", value.strip()
         if name not in found and len(found) >= MAX_OPTIONS:
             log.add("artifact.dump-too-large", f"the file has more than {MAX_OPTIONS:,} options", "", number)
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weftline.kernels._jit import inlined, lean_kernel
 from weftline.kernels.column import I32, I64, NIL, U8, U16, U64
 from weftline.kernels.packet_choice import choose_member
-from weftline.kernels.packet_lanes import admit, as_int, blocks_of, owe_credit, stored_size
+from weftline.kernels.packet_lanes import admit, as_int, blocks_of, claim_credit, owe_credit, stored_size
 from weftline.kernels.packet_sender import (
     drop_packet,
     end_flow,
@@ -92,13 +92,12 @@ def queue_packet(
 
 @inlined
 def mark_packet(
-    item: int, of: int, to: int, turn: int, hop: int, port: Records, lane: Records, profile: Records, packet: Records,
-    number: I64,
+    item: int, of: int, hop: int, now: int, lane: Records, profile: Records, packet: Records, owed: I64, number: I64
 ) -> None:  # fmt: skip
     """Mark a packet by the queue that it finds: never when short, always when long, else by a hash of the seed.
 
-    At the root of congestion a long queue has credit: a queue without is a victim of one further on, and marks
-    nothing unless it is told to. There a share of the packets is marked, but for short ones.
+    At the root of congestion a long queue has credit for its head, besides what is being sent: one without is a victim
+    of congestion further on, and marks nothing unless it is told to. A share of the packets is marked, but short ones.
     """
     rule = lane[of].profile
     queue = as_int(lane[of].waiting)
@@ -112,8 +111,12 @@ def mark_packet(
     else:
         if packet[item].wire < profile[rule].mark_most:
             return
-        if how == AT_ROOT and as_int(port[to].starved) >> turn & 1:
-            return
+        if how == AT_ROOT:
+            need = blocks_of(as_int(packet[lane[of].head].wire)) if lane[of].head != NIL else as_int(0)
+            if lane[of].credit < need:
+                claim_credit(of, now, lane, owed, number)
+            if lane[of].credit < need:
+                return
         chance = profile[rule].mark_ppm
         is_marked = chance >= PPM
     if not is_marked:
@@ -155,7 +158,7 @@ def enter_switch(
     item: int, at: int, came: int, now: int, port: Records, link: Records, lane: Records, hold: Records,
     profile: Records, node: Records, packet: Records, flow: Records, flow_slot: I32, forth: I32, goal: I32,
     path_port: I32, path_lane: I32, group: U8 | U16, group_ptr: I32, share_ptr: I32, share_port: I32, burst: I64,
-    kick: I32, number: I64, clock: I64, timer: I64,
+    kick: I32, owed: I64, number: I64, clock: I64, timer: I64,
 ) -> int:  # fmt: skip
     """Take a packet into a switch and queue it at its output, or lose it; or find that this is where it goes."""
     entry = as_int(port[at].peer)
@@ -200,7 +203,7 @@ def enter_switch(
         lose_packet(item, entry, came, now, lane, profile, packet, number)
         return LOST_HERE
     if what == DATA:
-        mark_packet(item, of, to, turn, hop - as_int(forth[flow[one].pair]), port, lane, profile, packet, number)
+        mark_packet(item, of, hop - as_int(forth[flow[one].pair]), now, lane, profile, packet, owed, number)
     packet[item].holder = into
     packet[item].due = now
     queue_packet(item, of, to, turn, size, port, lane, packet)

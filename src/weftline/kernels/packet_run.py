@@ -310,7 +310,8 @@ def run(world: World, until: int, limit: int) -> int:
             if port[at].peer_row != NIL:
                 fate = enter_switch(
                     item, at, came, now, port, link, lane, hold, profile, node, packet, flow, flow_slot, forth, goal,
-                    path_port, path_lane, group, group_ptr, share_ptr, share_port, burst, kick, number, clock, timer,
+                    path_port, path_lane, group, group_ptr, share_ptr, share_port, burst, kick, owed, number, clock,
+                    timer,
                 )  # fmt: skip
                 if fate == QUEUED:
                     continue

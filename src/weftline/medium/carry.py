@@ -10,7 +10,7 @@ import numpy as np
 
 from weftline.errors import UsageError
 from weftline.medium.figures import Entry, Note
-from weftline.model.packet import Carriage, Pacing
+from weftline.model.packet import Carriage, DelayTable, Pacing
 from weftline.model.parameters import CarriageChoice, Figure, FigureValue
 
 ADAPTERS, PACING = "adapters", "pacing"
@@ -49,7 +49,7 @@ def make_carriage(
     choice: CarriageChoice,
     mtu: Figure,
     timeout: Figure | None,
-    pacing: tuple[Pacing | None, Figure],
+    pacing: tuple[Pacing | DelayTable | None, Figure],
     assumptions: Sequence[str] = (),
 ) -> tuple[Carriage, tuple[Entry, ...]]:
     """Put a carriage together, the user's choice before what files and parts say.
@@ -127,8 +127,24 @@ def _refuse(what: str, value: str, hint: str) -> None:
     raise UsageError("usage.choice", message, hint)
 
 
-def _list_pacing(pacing: Pacing, name: Figure) -> list[Note]:
-    rows: list[tuple[str, str, FigureValue]] = [
+def _list_pacing(pacing: Pacing | DelayTable, name: Figure) -> list[Note]:
+    rows = _tell_table(pacing) if isinstance(pacing, DelayTable) else _tell_rate(pacing)
+    return [Note(words, unit, Figure(value, name.origin, name.source)) for words, unit, value in rows]
+
+
+def _tell_table(table: DelayTable) -> list[tuple[str, str, FigureValue]]:
+    shift, multiplier = table.entries[-1]
+    return [
+        ("entries of the table of delays", "", len(table.entries)),
+        ("longest delay", "packets", multiplier / 2**shift),
+        ("a notice goes on by", "entries", table.increase),
+        ("an entry is taken back after", "us", table.timer_ps / 1e6),
+        ("first entry", "", table.least),
+    ]
+
+
+def _tell_rate(pacing: Pacing) -> list[tuple[str, str, FigureValue]]:
+    return [
         ("gain g", "", round(pacing.gain, 6)),
         ("alpha falls without a notice for", "us", pacing.alpha_ps / 1e6),
         ("at most one decrease in", "us", pacing.decrease_ps / 1e6),
@@ -140,4 +156,3 @@ def _list_pacing(pacing: Pacing, name: Figure) -> list[Note]:
         ("least rate", "Mb/s", pacing.least_mbps),
         ("notices of a flow at most every", "us", pacing.notice_ps / 1e6),
     ]
-    return [Note(words, unit, Figure(value, name.origin, name.source)) for words, unit, value in rows]

@@ -69,7 +69,7 @@ class Transport:
 
     message_latency_us: float
     message_latency_source: str
-    medium: Callable[[PacketSource], Medium]
+    medium: Callable[[PacketSource, CarriageChoice], Medium]
     """How ports queue, hold, mark and lose packets, by what files say."""
     carriage: Callable[[PacketSource, CarriageChoice], Carriage]
     """How adapters send, acknowledge and send again."""

@@ -358,7 +358,8 @@ class Fabric:
     def is_root_marked(self, packet: Packet, port: Port, lane: int, marking: RootMarking) -> bool:
         """Tell whether a packet is marked in a long queue: one that has credits, unless victims are marked too."""
         credits_ = port.credits[lane]
-        is_victim = credits_ is not None and credits_.starves_since != NIL
+        head = port.queue[lane][0].blocks if port.queue[lane] else 0
+        is_victim = credits_ is not None and credits_.collect(self.loop.now) < head
         if port.bytes[lane] <= marking.threshold_bytes or packet.wire < marking.least_bytes:
             return False
         return (marking.marks_victims or not is_victim) and self.draw_mark(packet) < marking.chance_ppm

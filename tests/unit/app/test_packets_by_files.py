@@ -21,7 +21,8 @@ LEAF = "switches/leaf-002/config_db.json"
 def send(source: PacketSource) -> PacketResult:
     """Send 8 MiB each from three hosts to the fourth."""
     transport = TECHNOLOGIES["roce"].transport
-    machine = Machine(transport.medium(source), transport.carriage(source, CarriageChoice(pacing="none")))
+    choice = CarriageChoice(pacing="none")
+    machine = Machine(transport.medium(source, choice), transport.carriage(source, choice))
     ends = [int(port) for port in source.fabric.endpoint_port]
     flows = make_flows([(end, ends[3]) for end in ends[:3]], 8 * 2**20)
     return simulate_packets(flows, source.fabric, source.routes, machine, PacketOptions())

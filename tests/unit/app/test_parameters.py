@@ -8,6 +8,7 @@ from tests.media import SMALL, change, files_of, medium_of, port_of, profile_of,
 from weftline.app.parameters import gather, list_parameters
 from weftline.app.pipeline import Routed
 from weftline.errors import ArtifactError, UsageError
+from weftline.model.packet import Pacing
 from weftline.model.parameters import CarriageChoice
 from weftline.technologies import TECHNOLOGIES
 
@@ -111,7 +112,7 @@ def test_pacing_is_chosen_by_name(place: Path) -> None:
         assert (pacing is None) == (name == "none")
         assert pacing is None or pacing.name == name
     usual = transport.carriage(source, CarriageChoice()).pacing
-    assert usual is not None
+    assert isinstance(usual, Pacing)
     assert (usual.name, usual.increase_bytes, usual.stages) == ("paper", 10_000_000, 5)
     with pytest.raises(UsageError, match="not known") as refused:
         list_parameters(place, CarriageChoice(pacing="timely"))

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from weftline import __version__
 from weftline.app.files import write_text
-from weftline.app.packets import PS_PER_US, Packets, rank_ports, tell_cost, tell_ending, tell_loss
+from weftline.app.packets import PS_PER_US, Packets, has_credits, rank_ports, tell_cost, tell_ending, tell_loss
 from weftline.app.report.figures import draw_heat_map, gather_heat_maps
 from weftline.app.report.over_time import draw_completions, draw_strips
 from weftline.app.report.page import load_legend, port_share
@@ -117,10 +117,18 @@ def _cards(side: Side) -> list[tuple[str, str]]:
         ("finished after" if result.ending == "done" else "simulated", format_time_us(result.end_ps / PS_PER_US)),
         ("bus bandwidth", format_busbw(side.busbw_gbytes_per_s)),
         ("packets dropped", f"{result.dropped:,}"),
-        ("pause frames", f"{int(result.lanes.pauses.sum()):,}"),
+        _waits(side.packets),
         ("packets marked", f"{int(result.lanes.marks.sum()):,}"),
         ("packets sent again", f"{result.again:,}"),
     ]
+
+
+def _waits(packets: Packets) -> tuple[str, str]:
+    """Say how often links were paused, or how long one had no credit."""
+    lanes = packets.result.lanes
+    if has_credits(packets):
+        return "longest without credit", format_time_us(float(lanes.starved_ps.max(initial=0)) / PS_PER_US)
+    return "pause frames", f"{int(lanes.pauses.sum()):,}"
 
 
 def _port_row(packets: Packets, fabric: Fabric, at: int) -> dict[str, str]:

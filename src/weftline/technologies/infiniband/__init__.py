@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from weftline.model.technology import Design, Granularity, Technology, Transport
 from weftline.technologies.infiniband.addresses import assign
+from weftline.technologies.infiniband.congestion import FILES, NONE, SETS
 from weftline.technologies.infiniband.intents import list_intents, list_isolation, list_lanes
 from weftline.technologies.infiniband.limits import count_problems
 from weftline.technologies.infiniband.managers import seat_managers
-from weftline.technologies.infiniband.medium import NO_PACING, lay_carriage, lay_medium, tell_parameters
+from weftline.technologies.infiniband.medium import lay_carriage, lay_medium, tell_parameters
 from weftline.technologies.infiniband.owners import list_owners
 from weftline.technologies.infiniband.tables import make_table
 
@@ -39,7 +40,7 @@ INFINIBAND = Technology(
         carriage=lay_carriage,
         parameters=tell_parameters,
         intents=list_lanes,
-        pacings=(NO_PACING,),
+        pacings=(FILES, *SETS, NONE),
     ),
     change=Granularity(
         piece="a block of 64 addresses of one switch",

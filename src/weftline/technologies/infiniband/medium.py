@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weftline.errors import ArtifactError, CapabilityError, UsageError
+from weftline.errors import ArtifactError, CapabilityError
 from weftline.kernels.column import I32, NIL
 from weftline.medium import (
     Entry,
@@ -28,6 +28,7 @@ from weftline.model.packet import Carriage, FlowControl, LaneProfile, Medium
 from weftline.model.parameters import CarriageChoice, Figure, PacketSource, Parameter
 from weftline.model.parts import NicPart, SwitchPart
 from weftline.model.survey import OptionFact
+from weftline.technologies.infiniband.congestion import Control, make_marking, read_control
 from weftline.technologies.infiniband.weights import LaneWeights, read_weights
 
 MAX_LANES = 8
@@ -78,12 +79,11 @@ LIVES = {
 """Options of OpenSM, its own defaults, and what they are. ``opensm -c`` of 3.3.23; osm_base.h."""
 FOREVER = 20
 """Codes of a life from here on are no limit: a value above 19 switches it off (osm_base.h)."""
-NO_PACING = "none"
 
 
-def lay_medium(source: PacketSource) -> Medium:
+def lay_medium(source: PacketSource, choice: CarriageChoice) -> Medium:
     """Lay out what packets meet."""
-    return _lay(source)[0]
+    return _lay(source, choice)[0]
 
 
 def lay_carriage(source: PacketSource, choice: CarriageChoice) -> Carriage:
@@ -93,21 +93,22 @@ def lay_carriage(source: PacketSource, choice: CarriageChoice) -> Carriage:
 
 def tell_parameters(source: PacketSource, choice: CarriageChoice) -> tuple[Parameter, ...]:
     """Tell every figure in force, and who says it."""
-    return list_parameters([*_lay(source)[1], *_carry(source, choice)[1]], source.fabric)
+    return list_parameters([*_lay(source, choice)[1], *_carry(source, choice)[1]], source.fabric)
 
 
 def _carry(source: PacketSource, choice: CarriageChoice) -> tuple[Carriage, tuple[Entry, ...]]:
-    if choice.pacing not in {None, NO_PACING}:
-        message = f"pacing {str(choice.pacing)[:40]!r} is not known for {source.design.spec.technology}"
-        raise UsageError("usage.choice", message, f"choose {NO_PACING}")
+    controls = [read_control(source, choice, plane) for plane in range(max(source.fabric.planes, 1))]
     declared = source.design.spec.lossless.mtu
     mtu = (
         Figure(MTU, "default", "the largest there is (Linux, rdma/ib_verbs.h, enum ib_mtu)")
         if declared == "auto"
         else Figure(int(declared), "declaration", "lossless.mtu", source.design.places.get("lossless.mtu"))
     )
-    pacing = Figure(NO_PACING, "default", "congestion control is off unless a manager turns it on (IBTA vol 1, A10)")
-    return make_carriage(KIND, choice, mtu, None, (None, pacing))
+    first = controls[0]
+    doubts = list(dict.fromkeys(words for one in controls for words in one.assumptions))
+    if any(one.table != first.table for one in controls):
+        doubts.append("subnets differ in how adapters slow down: as subnet 1 says")
+    return make_carriage(KIND, choice, mtu, None, (first.table, first.name), doubts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +117,17 @@ class _Plane:
 
     lives: Mapping[str, Figure]
     weights: LaneWeights
+    control: Control
 
 
-def _lay(source: PacketSource) -> tuple[Medium, tuple[Entry, ...]]:
+def _lay(source: PacketSource, choice: CarriageChoice) -> tuple[Medium, tuple[Entry, ...]]:
     fabric = source.fabric
     columns = lay_columns(source, DEFAULTS, _respond)
-    planes = [_read_plane(source, plane) for plane in range(max(fabric.planes, 1))]
+    planes = [_read_plane(source, choice, plane) for plane in range(max(fabric.planes, 1))]
     lanes = _count_lanes(source, planes)
     profiles = Profiles()
     profile = np.zeros((fabric.port_count, lanes), dtype=np.int32)
-    known: dict[tuple[int, int, bool, int], int] = {}
+    known: dict[tuple[int, int, bool, int, bool], int] = {}
     is_switch = fabric.node_kind[fabric.port_node] == NodeKind.SWITCH
     for port, peer in enumerate(fabric.port_peer.tolist()):
         node = int(fabric.port_node[port])
@@ -133,10 +135,12 @@ def _lay(source: PacketSource) -> tuple[Medium, tuple[Entry, ...]]:
         plane = max(int(fabric.node_plane[node]) if is_switch[port] else int(fabric.port_plane[port]), 0)
         to_host = peer != NIL and not is_switch[peer]
         for lane in range(lanes):
-            key = (tier, plane, to_host, lane)
+            of_plane = planes[min(plane, len(planes) - 1)]
+            number = int(fabric.port_number[port])
+            key = (tier, plane, to_host, lane, bool(of_plane.control.victims >> number & 1))
             if key not in known:
                 switch = find_tier(source.design, fabric, node) if is_switch[port] else None
-                made = _make_profile(source, planes[min(plane, len(planes) - 1)], switch, lane, to_host=to_host)
+                made = _make_profile(source, of_plane, switch, lane, number, to_host=to_host)
                 known[key] = profiles.add(*made)
             profile[port, lane] = known[key]
     medium = Medium(
@@ -161,10 +165,10 @@ def _respond(part: SwitchPart | NicPart, name: str, _tier: TierPart | None, _rat
     return Figure(0.0, "default", RESPONSE_SOURCE)
 
 
-def _read_plane(source: PacketSource, plane: int) -> _Plane:
+def _read_plane(source: PacketSource, choice: CarriageChoice, plane: int) -> _Plane:
     options = {one.name: one for one in source.options[plane]} if plane < len(source.options) else {}
     lives = {name: _read_life(name, default, options.get(name)) for name, (default, _) in LIVES.items()}
-    return _Plane(lives, read_weights(options))
+    return _Plane(lives, read_weights(options), read_control(source, choice, plane))
 
 
 def _read_life(name: str, default: int, option: OptionFact | None) -> Figure:
@@ -194,7 +198,7 @@ def _count_lanes(source: PacketSource, planes: list[_Plane]) -> int:
 
 
 def _make_profile(
-    source: PacketSource, plane: _Plane, tier: TierPart | None, lane: int, *, to_host: bool
+    source: PacketSource, plane: _Plane, tier: TierPart | None, lane: int, number: int, *, to_host: bool
 ) -> tuple[LaneProfile, list[Note]]:
     """Make the profile of one lane of a port: of a switch, or of an endpoint where there is no tier."""
     part = source.design.nic if tier is None else tier.part
@@ -209,7 +213,7 @@ def _make_profile(
         Note("arbitration", "", is_strict),
         Note("weight", "", weight),
     ]
-    life, stall = 0, 0
+    life, stall, marking = 0, 0, None
     if tier is not None:
         prefix = "leaf_" if to_host else ""
         code = plane.lives[f"{prefix}head_of_queue_lifetime"]
@@ -219,10 +223,12 @@ def _make_profile(
         told = Figure(shown, code.origin, code.source, code.where)
         notes += [Note(LIVES["head_of_queue_lifetime"][1], "ms" if life else "", told)]
         notes += [Note(LIVES["vl_stall_count"][1], "", count)]
+        marking, more = make_marking(plane.control, number, int(buffer.value))
+        notes += more
     profile = LaneProfile(
         control=FlowControl.CREDIT, is_lossless=True, cell_bytes=BLOCK, buffer_bytes=int(buffer.value),
         window_bytes=int(window.value), is_strict=is_strict.value == "strict", weight=int(weight.value),
-        lifetime_ps=life, stall_count=stall,
+        lifetime_ps=life, stall_count=stall, marking=marking,
     )  # fmt: skip
     return profile, notes
 

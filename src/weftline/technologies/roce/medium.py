@@ -18,7 +18,7 @@ from weftline.model.design import TierPart
 from weftline.model.fabric import Fabric, NodeKind
 from weftline.model.observed_port import ObservedPort
 from weftline.model.packet import FlowControl, LaneProfile, Medium
-from weftline.model.parameters import Figure, PacketSource
+from weftline.model.parameters import CarriageChoice, Figure, PacketSource
 from weftline.model.parts import NicPart, SwitchPart
 from weftline.technologies.roce.arriving import find_held, size_pool
 from weftline.technologies.roce.lanes import Lane, LaneSet, list_lanes
@@ -80,7 +80,7 @@ class _Doubts:
             yield f"{words} ({first})" if count == 1 else f"{words} ({count:,} {what}, {first} first)"
 
 
-def lay_medium(source: PacketSource) -> Medium:
+def lay_medium(source: PacketSource, _choice: CarriageChoice) -> Medium:
     """Lay out what packets meet.
 
     Raises:
