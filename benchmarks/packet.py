@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.measure import ROOT, Figure
 from tests.packets import make_machine
-from tests.s400 import HOSTS, IDEAL_PS, LOSSLESS, PERMUTATION, make_load, make_tree, permute
+from tests.s400 import HOSTS, IDEAL_PS, LOSSLESS, PERMUTATION, make_load, make_tree, permute, selective
 from weftline.model.packet import PacketOptions, PacketResult
 from weftline.model.result import SimOptions
 from weftline.model.traffic import Collective
@@ -48,7 +48,7 @@ def run() -> list[Figure]:
     figures.append(Figure("packets: a process that simulates 16 hosts, kernels ready", _measure_warm(), "s", must=2.0))
     for ports in BOUNDS:
         figures += _spread(ports)
-    return figures
+    return figures + _measure_spraying()
 
 
 def _measure(words: str, ports: int, load: Collective, ranks: int, must: float, aim: float) -> Figure:
@@ -114,6 +114,14 @@ def tell_time() -> None:
     """Run a small load and print the processor time of the whole process, in seconds."""
     permute(4, 0, OPTIONS)
     print(time.process_time())
+
+
+def _measure_spraying() -> list[Figure]:
+    """Spray the largest permutation to receivers that keep what overtakes."""
+    fabric, _ = make_tree(16)
+    result = permute(16, 0, replace(OPTIONS, spread="spray"), selective(fabric))
+    words = "packets: spraying of 1,024 hosts over ideal, receivers take any order"
+    return [Figure(words, float(result.finish_ps.max()) / IDEAL_PS, "x", must=1.25)]
 
 
 def _spread(ports: int) -> list[Figure]:

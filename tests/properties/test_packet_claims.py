@@ -96,7 +96,7 @@ def test_choosing_by_queues_is_between_a_hash_and_turns(ports: int) -> None:
     assert last["spray"] <= last["adaptive"] <= 0.75 * last["hash"]
 
 
-@pytest.mark.parametrize(("ports", "seeds"), [(4, 8), (8, 1)])
+@pytest.mark.parametrize(("ports", "seeds"), [(4, 8), (8, 3)])
 def test_spraying_collapses_where_receivers_go_back(ports: int, seeds: int) -> None:
     options = replace(OPTIONS, spread="spray", until_ps=10 * IDEAL_PS)
     for seed in range(seeds):
@@ -193,15 +193,20 @@ def test_a_ring_runs_at_the_pace_of_its_sick_link() -> None:
     assert 3.6 <= sick.finish_ps.max() / healthy.finish_ps.max() <= 4.0
 
 
-def send_across(down: int, engine: str, options: PacketOptions, carriage: Carriage) -> PacketResult:
-    """Send from each host of the first leaf to one of the second, with some of its four uplinks dark."""
+def without_uplinks(down: int) -> Fabric:
+    """Make four leaves with four hosts and four uplinks each, some of the first leaf's dark."""
     fabric = make_fabric("fat-tree", hosts=16, ports=8, tiers=2, technology="roce")
-    leaf = int(fabric.switch_node[int(fabric.switch_row[fabric.port_node[fabric.port_peer[fabric.endpoint_port[0]]]])])
+    leaf = int(fabric.port_node[fabric.port_peer[fabric.endpoint_port[0]]])
     ports = range(int(fabric.port_ptr[leaf]), int(fabric.port_ptr[leaf + 1]))
     tiers = fabric.node_tier[fabric.port_node[fabric.port_peer]]
     up = [port for port in ports if fabric.port_peer[port] >= 0 and tiers[port] == Tier.SPINE]
     assert len(up) == 4
-    fabric = cut(fabric, up[:down])
+    return cut(fabric, up[:down])
+
+
+def send_across(down: int, engine: str, options: PacketOptions, carriage: Carriage) -> PacketResult:
+    """Send from each host of the first leaf to one of the second."""
+    fabric = without_uplinks(down)
     routes = compute_routes(fabric, engine, to_switches=False)
     hosts = fabric.endpoint_port.tolist()
     # Long enough that the last packets, which queue behind each other at places drawn by chance, weigh little.
@@ -228,6 +233,33 @@ def test_a_fixed_table_halves_the_flows_of_the_doubled_uplink() -> None:
     ratio = sorted((times / whole.max()).tolist())
     tell(ratio)
     assert ratio == pytest.approx([1, 1, 2, 2], rel=0.05)
+
+
+def go_round_leaves(down: int, spread: str, carriage: Carriage) -> int:
+    """Run a ring all-gather whose every hop crosses to the next leaf."""
+    fabric = without_uplinks(down)
+    routes = compute_routes(fabric, "updown" if spread == "hash" else "ecmp", to_switches=False)
+    hosts = fabric.endpoint_port.tolist()
+    order = [hosts[4 * leaf + turn] for turn in range(4) for leaf in range(4)]
+    steps = 15
+    ends = [(order[at], order[(at + 1) % 16]) for _ in range(steps) for at in range(16)]
+    needs = [[] if step == 0 else [16 * (step - 1) + (at - 1) % 16] for step in range(steps) for at in range(16)]
+    flows = make_flows(ends, 2**20, needs)
+    options = replace(OPTIONS, spread=spread)  # type: ignore[arg-type]
+    machine = make_machine(fabric, LOSSLESS, carriage)
+    return int(simulate_packets(flows, fabric, routes, machine, options).finish_ps.max())
+
+
+def test_the_doubled_uplink_gates_a_ring_under_fixed_tables() -> None:
+    """With one uplink of four dark two flows share one, and the ring waits for them; adaptive shares it among four."""
+    whole = go_round_leaves(0, "hash", ROCE)
+    ideal = 15 * 2**20 // MTU * WIRE_PS
+    assert whole == pytest.approx(ideal, rel=0.15)
+    gated = go_round_leaves(1, "hash", ROCE) / whole
+    shared = go_round_leaves(1, "adaptive", SELECTIVE) / whole
+    tell(f"fixed {gated:.2f} times as long, adaptive {shared:.2f}")
+    assert gated == pytest.approx(2, rel=0.1)
+    assert 1.1 <= shared <= 1.5
 
 
 NICS = 8
