@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.kernels.reference.packets_world import NIL, Inside, Spread, Tables, World
+from tests.kernels.reference.packets_world import NIL, Change, Inside, Spread, Tables, World
 from weftline.kernels.column import I32, I64
 from weftline.model.packet import Carriage, FlowControl, LaneProfile, Marking, Medium
 
@@ -94,6 +94,8 @@ class Sketch:
     """By port; none on the others."""
     dead: set[int] = field(default_factory=set[int])
     """Ports, both ends of a link."""
+    changes: list[Change] = field(default_factory=list[Change])
+    """By time."""
     nodes: list[Node] = field(default_factory=list[Node])
     ends: list[End] = field(default_factory=list[End])
     flows: list[Flow] = field(default_factory=list[Flow])
@@ -204,6 +206,7 @@ class Sketch:
             loss_ppb=wide(self.loss_ppb.get(port, 0) for port in range(len(self.ends))),
             is_dead=wide(int(port in self.dead) for port in range(len(self.ends))),
             burst_ps=self.burst_ps,
+            changes=tuple(self.changes),
         )
 
     def make_tables(self, spread: Spread) -> Tables:

@@ -6,13 +6,22 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from hypothesis import strategies as st
 
 from tests.kernels.packet_sketch import CARRIAGE, Flow, Sketch
 from tests.kernels.reference.packets_world import NIL, Inside, Spread, World
-from weftline.model.packet import Carriage, DelayTable, FlowControl, LaneProfile, Marking, Pacing, RootMarking
+from weftline.model.packet import (
+    Carriage,
+    DelayTable,
+    FlowControl,
+    LaneProfile,
+    Marking,
+    Pacing,
+    RootMarking,
+    Watchdog,
+)
 
 UNTIL_PS = 1_000_000_000
 """Where the run of a scene ends if it has not ended before: what is lost may be lost again for ever."""
@@ -35,16 +44,20 @@ class Scene:
         return self.sketch.make_world(self.spread)
 
 
-def scenes(shape: Shape | None = None, control: FlowControl | None = None) -> st.SearchStrategy[Scene]:
+def scenes(
+    shape: Shape | None = None, control: FlowControl | None = None, *, is_patient: bool = True
+) -> st.SearchStrategy[Scene]:
     """Draw scenes by their seed: one that fails is made smaller by ``reduce_scene``, not by hypothesis.
 
     Drawn choice by choice, scenes of a few hundred choices come out much alike.
     """
-    return st.integers(0, 2**64 - 1).map(lambda seed: make_scene(seed, shape, control))
+    return st.integers(0, 2**64 - 1).map(lambda seed: make_scene(seed, shape, control, is_patient=is_patient))
 
 
-def make_scene(seed: int, shape: Shape | None = None, control: FlowControl | None = None) -> Scene:
-    """Make a scene; with a ``control`` every lane has it and room enough to lose nothing."""
+def make_scene(
+    seed: int, shape: Shape | None = None, control: FlowControl | None = None, *, is_patient: bool = True
+) -> Scene:
+    """Make a scene; with a ``control`` every lane has it and room enough to lose nothing, while it is patient."""
     rng = random.Random(seed)
     shape = shape or rng.choice(SHAPES)
     lanes = rng.randint(1, 3)
@@ -66,7 +79,11 @@ def make_scene(seed: int, shape: Shape | None = None, control: FlowControl | Non
         burst_ps=rng.choice([0, 100_000, 2_000_000]),
     )
     mixture = rng.randint(0, 3)
-    sketch.profile_at = lambda port, lane: pick_profile(sketch.profiles, mixture, port, lane)
+    kept = sketch.profiles if is_patient else [make_impatient(rng, size, one) for one in sketch.profiles]
+    sketch.profiles = [*kept, *map(be_patient, kept)]
+    sketch.profile_at = lambda port, lane: (
+        pick_profile(kept, mixture, port, lane) + (0 if sketch.nodes[sketch.ends[port].node].is_switch else count)
+    )
     hosts = add_fabric(
         rng, sketch, shape, [1000 * size] if control is not None else [0, 3_000, 20_000, 100_000, 1 << 30]
     )
@@ -205,7 +222,30 @@ def make_profile(rng: random.Random, size: int, common: FlowControl | None) -> L
         limit_bytes=rng.choice([0, 0, 2, 6]) * size,
         obeys=rng.random() < 0.8,
         marking=rng.choice([None, make_marking(rng, size)]),
+        **make_patience(rng),
     )
+
+
+def make_patience(rng: random.Random) -> dict[str, Any]:
+    """Make how long a lane waits: mostly for ever, else for some packets' times."""
+    times = rng.choice([20_000, 200_000, 2_000_000]), rng.choice([0, 500_000, 8_000_000])
+    dog = Watchdog(*times, rng.choice(["drop", "forward"]))
+    return {
+        "lifetime_ps": rng.choice([0, 100_000, 700_000, 5_000_000]),
+        "stall_count": rng.choice([0, 1, 2, 7]),
+        "watchdog": rng.choice([None, dog]),
+    }
+
+
+def make_impatient(rng: random.Random, size: int, profile: LaneProfile) -> LaneProfile:
+    """Let a lane wait often and not for long: it asks for pauses, and promises credit, for a few packets."""
+    few = {"dynamic_th": None, "static_bytes": rng.randint(0, 2) * size, "buffer_bytes": rng.randint(1, 2) * size}
+    return replace(profile, **few, **make_patience(rng))
+
+
+def be_patient(profile: LaneProfile) -> LaneProfile:
+    """Let a lane wait for ever, as those of hosts do."""
+    return replace(profile, lifetime_ps=0, stall_count=0, watchdog=None)
 
 
 def make_safe_profile(rng: random.Random, size: int, control: FlowControl) -> LaneProfile:
@@ -215,6 +255,9 @@ def make_safe_profile(rng: random.Random, size: int, control: FlowControl) -> La
         is_lossless=True,
         obeys=True,
         headroom_bytes=200 * size + 400_000,
+        lifetime_ps=0,
+        stall_count=0,
+        watchdog=None,
         dynamic_th=rng.choice([None, rng.randint(-8, 0)]),
         limit_bytes=0,
     )

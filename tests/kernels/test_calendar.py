@@ -37,6 +37,8 @@ class Calendar:
     buckets: int
     work: int = 64
     now: int = 0
+    machine: Any = None
+    """A module of plain kernels; None: the compiled ones."""
     expected: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
 
     def __post_init__(self) -> None:
@@ -56,17 +58,19 @@ class Calendar:
         """Enter an arrival or a departure, unless one is pending."""
         code = event if event < PORTS else (1 << cal.KIND) + event - PORTS
         if all(other != code for _, other, _ in self.expected):
-            enter(time, event, *self.parts, self.timer)
+            put = self.machine.put_event if self.machine else enter
+            put(time, event, *self.parts, self.timer)
             self.expected.append((time, code, 0))
 
     def push(self, time: int, code: int, extra: int) -> None:
         if all((time, code) != (at, other) for at, other, _ in self.expected):
-            cal.push_timer(time, code, extra, self.timer, self.parts[0])
+            (self.machine or cal).push_timer(time, code, extra, self.timer, self.parts[0])
             self.expected.append((time, code, extra))
 
     def take(self, until: int) -> bool:
         """Take an event, and tell whether there was one."""
-        code, extra = take(until, *self.parts, self.timer)
+        following = self.machine.next_event if self.machine else take
+        code, extra = following(until, *self.parts, self.timer)
         self.expected.sort()
         if not self.expected or self.expected[0][0] > until:
             assert (code, extra) == (NIL, 0)

@@ -112,8 +112,14 @@ def _fetch_row(_typing: Any, array: Any, row: Any) -> Any:
     return types.void(array, row), generate
 
 
-fetch_row: Callable[[Any, int], None] = cast("Any", intrinsic)(_fetch_row)
+def _fetch_nothing(_array: Any, _row: Any) -> None:
+    """Plain Python has nobody to hint to."""
+
+
+fetch_row: Callable[[Any, int], None] = (
+    _fetch_nothing if cast("Any", nb).config.DISABLE_JIT else cast("Any", intrinsic)(_fetch_row)
+)
 """Begin to load the cache line where a row of a one-dimensional array begins; a hint that changes no value.
 
-Source: LLVM Language Reference, ``llvm.prefetch``. For compiled code only.
+Source: LLVM Language Reference, ``llvm.prefetch``. Nothing with ``NUMBA_DISABLE_JIT``.
 """

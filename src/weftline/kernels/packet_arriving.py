@@ -52,6 +52,7 @@ from weftline.kernels.packet_state import (
     REORDER,
     SEED,
     SPREAD,
+    STALLED,
     TAKEN,
     UNLUCKY,
     WINDOW,
@@ -193,7 +194,9 @@ def enter_switch(
     of = to * number[LANES] + turn
     kept, rule = lane[into].profile, lane[of].profile
     size = stored_size(wire, rule, profile, number)
-    is_taken = hold[of].shut == OPEN if profile[rule].watch + profile[rule].stall_count > 0 else True
+    is_taken = True
+    if profile[rule].watch + profile[rule].stall_count > 0 and hold[of].shut != OPEN:
+        is_taken = hold[of].shut != STALLED and profile[rule].watch_drops == 0
     if profile[rule].limit > 0 and lane[of].waiting + size > profile[rule].limit:
         is_taken = False
     if is_taken and profile[kept].control != CREDITING:

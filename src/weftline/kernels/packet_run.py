@@ -368,6 +368,7 @@ def run(world: World, until: int, limit: int) -> int:
                 at, now, port, link, lane, hold, profile, node, packet, owed, number, clock, bucket, chain, when,
                 work, full, timer,
             )  # fmt: skip
+            add_kick(at // lanes, port, kick, number)
         elif kind == WATCHING:
             begin_watch(
                 at, extra, now, port, link, lane, hold, profile, node, packet, owed, number, clock, bucket, chain,
@@ -375,5 +376,5 @@ def run(world: World, until: int, limit: int) -> int:
             )  # fmt: skip
             add_kick(at // lanes, port, kick, number)
         elif kind == RESTORING:
-            restore_lane(at, extra, port, hold, number)
+            restore_lane(at, extra, port, lane, hold, profile, number)
             add_kick(at // lanes, port, kick, number)

@@ -32,7 +32,9 @@ from weftline.kernels.packet_state import (
     CREDITING,
     DATA,
     END,
+    HAS_DISCARDED,
     IS_SELECTIVE,
+    IS_TIMED,
     LANE_SHIFT,
     LANES,
     LAST_ONE,
@@ -131,10 +133,13 @@ def find_open(
                     open_lanes &= ~(1 << turn)
                     if lane[of].owed != NIL and (wake == 0 or owed[lane[of].owed, 0] < wake):
                         wake = owed[lane[of].owed, 0]
-                    if profile[rule].lifetime > 0 and lane[of].timer_set == 0:
-                        lane[of].timer_set = 1
-                        hold[of].head_since = now
-                        push_timer(now + profile[rule].lifetime, (LIFE << KIND) | of, 0, timer, clock)
+                    if profile[rule].lifetime > 0:
+                        if lane[of].life & IS_TIMED == 0:
+                            lane[of].life |= IS_TIMED
+                            hold[of].head_since = now
+                            push_timer(now + profile[rule].lifetime, (LIFE << KIND) | of, 0, timer, clock)
+                        elif hold[of].head_since == NIL:
+                            hold[of].head_since = now
         bits >>= 1
         turn += 1
     return open_lanes, wake
@@ -271,8 +276,8 @@ def send_packet(
     wire = as_int(packet[item].wire)
     if profile[lane[of].profile].control == CREDITING:
         lane[of].credit -= blocks_of(wire)
-    if lane[of].timer_set == 1:
-        hold[of].head_since = now
+    if lane[of].life & HAS_DISCARDED:
+        lane[of].life &= IS_TIMED
         hold[of].in_row = 0
     packet[item].tag = (packet[item].tag & SENT_TAG) | turn << LANE_SHIFT
     packet[item].next = NIL
@@ -340,7 +345,10 @@ def start_port(
                 turn += 1
         else:
             turn = as_int(choose_lane(at, open_lanes, port, lane, profile, packet, number))
-        item = take_head(at * number[LANES] + turn, at, turn, port, lane, profile, packet, number)
+        of = at * number[LANES] + turn
+        item = take_head(of, at, turn, port, lane, profile, packet, number)
+        if lane[of].life & IS_TIMED:
+            hold[of].head_since = NIL
         length = send_time(at, as_int(packet[item].wire), port, link)
         note_wait(item, at, now, packet, longest, longest_at)
         release_packet(

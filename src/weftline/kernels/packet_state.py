@@ -73,7 +73,7 @@ LANE = np.dtype(
         ("pauses", "i4"),
         ("profile", "i2"),
         ("xoff", "i1"),
-        ("timer_set", "i1"),
+        ("life", "i1"),  # IS_TIMED and HAS_DISCARDED
     ],
     align=True,
 )
@@ -83,10 +83,10 @@ HOLD = np.dtype(
         ("time", "i8"),  # how long it was paused
         ("starved_since", "i8"),
         ("starved_time", "i8"),  # how long it had no credit for what it had to send
-        ("head_since", "i8"),
-        ("in_row", "i8"),  # discards of old heads without a packet sent between them
+        ("head_since", "i8"),  # since when the head of a timed lane lacks credit; NIL: it does not
+        ("in_row", "i8"),  # discards of old heads without a packet sent between them, where the lane has discarded
         ("discards", "i8"),
-        ("shut", "i8"),  # why packets for this lane are not queued: OPEN, STALLED or STORM
+        ("shut", "i8"),  # OPEN, or why not: STALLED, STORM or CALM
     ],
     align=True,
 )
@@ -196,6 +196,12 @@ LOSSY = 2
 OPEN = 0
 STALLED = 1
 STORM = 2
+CALM = 3
+"""No pause any more for a lane that ignores them, but not for long enough."""
+
+IS_TIMED = 1
+"""A timer will look at the head of the lane's queue."""
+HAS_DISCARDED = 2
 
 LAST_ONE = 64
 """Bit of a tag: the last packet of its flow."""

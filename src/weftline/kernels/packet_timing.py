@@ -9,7 +9,10 @@ from weftline.kernels.packet_lanes import as_int
 from weftline.kernels.packet_sender import drop_packet
 from weftline.kernels.packet_sending import release_packet, take_head
 from weftline.kernels.packet_state import (
+    CALM,
     DISCARDED,
+    HAS_DISCARDED,
+    IS_TIMED,
     LANES,
     LIFE,
     OPEN,
@@ -33,14 +36,19 @@ def hold_lane(
     at: int, turn: int, is_on: int, now: int, port: Records, lane: Records, hold: Records, profile: Records,
     number: I64, timer: I64, clock: I64,
 ) -> None:  # fmt: skip
-    """A pause frame takes effect: the lane is held, or may go on; a lane that does not obey goes on all the time."""
+    """A pause frame takes effect: the lane is held, or may go on; a lane that does not obey goes on all the time.
+
+    One that a watchdog has told to forward goes on too, and is told when there was no pause for long enough.
+    """
     of = at * number[LANES] + turn
     bit = as_int(1) << turn
     is_held = as_int(port[at].held) & bit != 0
     rule = lane[of].profile
     if is_on == 1 and not is_held and profile[rule].obeys == 1:
         hold[of].since = now
-        if hold[of].shut != STORM or profile[rule].watch_drops == 1:
+        if hold[of].shut != OPEN and profile[rule].watch_drops == 0:
+            hold[of].shut = STORM
+        else:
             port[at].held |= bit
             if profile[rule].watch > 0:
                 push_timer(now + profile[rule].watch, (WATCHING << KIND) | of, now, timer, clock)
@@ -49,6 +57,10 @@ def hold_lane(
         hold[of].time += now - hold[of].since
         if hold[of].shut == STORM:
             push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
+    elif is_on == 0 and hold[of].shut == STORM and profile[rule].watch_drops == 0:
+        hold[of].since = now
+        hold[of].shut = CALM
+        push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
 
 
 @lean_kernel
@@ -79,19 +91,20 @@ def give_up_head(
     timer: I64,
 ) -> None:  # fmt: skip
     """Discard the head of a queue that waited for credit longer than it may; many in a row stall the lane."""
-    lane[of].timer_set = 0
+    lane[of].life &= HAS_DISCARDED
     rule = lane[of].profile
     if hold[of].shut == STALLED:
         hold[of].shut = OPEN
         hold[of].in_row = 0
-    if lane[of].head == NIL:
+    if lane[of].head == NIL or hold[of].head_since == NIL:
         return
     life = profile[rule].lifetime
     if hold[of].head_since + life > now:
-        lane[of].timer_set = 1
+        lane[of].life |= IS_TIMED
         push_timer(hold[of].head_since + life, (LIFE << KIND) | of, 0, timer, clock)
         return
     hold[of].in_row += 1
+    lane[of].life |= HAS_DISCARDED
     is_stalled = profile[rule].stall_count > 0 and hold[of].in_row >= profile[rule].stall_count
     most = as_int(1 << 40) if is_stalled else as_int(1)
     count = flush_lane(
@@ -103,16 +116,15 @@ def give_up_head(
     if is_stalled and lane[of].head != NIL:
         # The pools are short: the rest is discarded as soon as they are larger, at the same time.
         hold[of].in_row -= 1
-        lane[of].timer_set = 1
+        lane[of].life |= IS_TIMED
         push_timer(now, (LIFE << KIND) | of, 0, timer, clock)
         return
-    hold[of].head_since = now
+    # The life of the next one begins when its port looks and has no credit for it.
+    hold[of].head_since = NIL
     if is_stalled:
         hold[of].shut = STALLED
-        life *= STALL_LIFETIMES
-    if is_stalled or lane[of].head != NIL:
-        lane[of].timer_set = 1
-        push_timer(now + life, (LIFE << KIND) | of, 0, timer, clock)
+        lane[of].life |= IS_TIMED
+        push_timer(now + STALL_LIFETIMES * life, (LIFE << KIND) | of, 0, timer, clock)
 
 
 @lean_kernel
@@ -143,15 +155,20 @@ def begin_watch(
     else:
         port[at].held &= ~bit
         hold[of].time += now - hold[of].since
-        push_timer(now + profile[rule].restore, (RESTORING << KIND) | of, now, timer, clock)
 
 
 @lean_kernel
-def restore_lane(of: int, since: int, port: Records, hold: Records, number: I64) -> None:
-    """No pause came for long enough: the lane is as before."""
+def restore_lane(
+    of: int, since: int, port: Records, lane: Records, hold: Records, profile: Records, number: I64
+) -> None:  # fmt: skip
+    """No pause for long enough since the last one ended: the lane is as before."""
     at = of // number[LANES]
     bit = as_int(1) << (of - at * number[LANES])
-    if hold[of].shut == STORM and hold[of].since <= since and as_int(port[at].held) & bit == 0:
+    if profile[lane[of].profile].watch_drops == 0:
+        # A pause since then has ended that, and its own end has a look of its own.
+        if hold[of].shut == CALM and hold[of].since == since:
+            hold[of].shut = OPEN
+    elif hold[of].shut == STORM and hold[of].since <= since and as_int(port[at].held) & bit == 0:
         hold[of].shut = OPEN
 
 
@@ -170,6 +187,7 @@ def flush_port(
             timer, as_int(1 << 40),
         )  # fmt: skip
         hold[of].discards += lost
+        hold[of].head_since = NIL
         count += lost
         if as_int(port[at].held) >> turn & 1:
             hold[of].time += now - hold[of].since

@@ -6,6 +6,7 @@ by subject, so that the same world and seed give the same outcome to the picosec
 
 from __future__ import annotations
 
+from tests.kernels.reference import packets_change as change
 from tests.kernels.reference.packets_fabric import Fabric
 from tests.kernels.reference.packets_hosts import Hosts
 from tests.kernels.reference.packets_loop import Event, Loop
@@ -32,11 +33,19 @@ def run(world: World, until_ps: int | None = None, *, lingers: bool = True) -> t
         Event.TIMER: hosts.timer,
         Event.START: hosts.ready.append,
         Event.INSIDE: hosts.finish,
+        Event.LIFE: fabric.patience.life,
+        Event.WATCH: fabric.patience.watch,
+        Event.RESTORE: fabric.patience.restore,
     }
     settle(fabric, hosts)
-    while loop.heap and (until_ps is None or loop.heap[0][0] <= until_ps):
+    changes = [*world.changes]
+    while changes or (loop.heap and (until_ps is None or loop.heap[0][0] <= until_ps)):
         if not lingers and NIL not in hosts.finish_ps:
             break
+        if changes and (not loop.heap or loop.heap[0][0] > changes[0].at_ps):
+            change.apply(changes.pop(0), fabric)
+            settle(fabric, hosts)
+            continue
         kind, subject = loop.pop()
         handlers[kind](subject)
         settle(fabric, hosts)

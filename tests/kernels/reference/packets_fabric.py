@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tests.kernels.reference.packets_buffer import Group, Pool
 from tests.kernels.reference.packets_loop import Event, Loop
+from tests.kernels.reference.packets_patience import Patience
 from tests.kernels.reference.packets_port import NIL, Kind, Packet, Port, promise
 from tests.kernels.reference.packets_world import Tables, World
 from tests.kernels.reference.tables import mix
@@ -67,6 +68,8 @@ class Fabric:
         self.kicked: list[Port] = []
         """Ports that may have something to send, each once."""
         self.build_ports()
+        self.made_for, self.was_stored = [*self.rate], [*self.is_stored]
+        self.patience = Patience(loop, self.port, self.kick, lambda packet: self.leave_buffer(packet, loop.now))
 
     def build_ports(self) -> None:
         peers: list[int] = self.world.port_peer.tolist()
@@ -138,7 +141,9 @@ class Fabric:
         packet = self.choose_packet(port)
         if packet is None:
             return
-        self.leave_buffer(packet, port)
+        self.leave_buffer(packet, self.loop.now + self.serialise(port, packet.wire))
+        self.patience.sent(port, packet.lane)
+        packet.short_since = NIL
         credits_ = port.credits[packet.lane]
         if credits_ is not None:
             credits_.available -= packet.blocks
@@ -162,6 +167,7 @@ class Fabric:
         Queues go first, but a flow over one link takes turns with them.
         """
         eligible = port.list_eligible(self.loop.now)
+        self.patience.notice(port)
         takes_turns = bool(port.ring) and self.hosts.is_over_link(port.ring[0])
         if eligible and not (takes_turns and not port.was_own):
             port.was_own = port.was_own and not takes_turns
@@ -177,14 +183,14 @@ class Fabric:
             self.look_at(port, min(times))
         return None
 
-    def leave_buffer(self, packet: Packet, port: Port) -> None:
-        """Give back what a packet that starts now took in its input buffer."""
+    def leave_buffer(self, packet: Packet, time: int) -> None:
+        """Give back what a packet took in its input buffer; it is out of there at a time."""
         group, packet.group = packet.group, None
         if group is None:
             return
         group.release(packet.stored)
         if group.profile.control is FlowControl.CREDIT:
-            self.give_credit(group, packet.blocks, self.loop.now + self.serialise(port, packet.wire))
+            self.give_credit(group, packet.blocks, time)
         elif group.wants_on:
             group.is_off = False
             self.send_pause(group, is_off=False)
@@ -204,15 +210,10 @@ class Fabric:
 
     def control(self, subject: int) -> None:
         port, lane, is_off = self.port[subject // 16], subject // 2 % 8, bool(subject % 2)
-        if not port.profiles[lane].obeys:
-            return
         if is_off:
-            port.is_held[lane] = port.profiles[lane].obeys
-            port.held_since[lane] = self.loop.now
+            self.patience.asks(port, lane)
             return
-        if port.is_held[lane]:
-            port.is_held[lane] = False
-            port.held_ps += self.loop.now - port.held_since[lane]
+        self.patience.lets_go(port, lane)
         self.kick(port)
 
     def give_credit(self, group: Group, blocks: int, time: int) -> None:
@@ -239,6 +240,10 @@ class Fabric:
         due, packet = self.flight[number].pop(0)
         assert due == self.loop.now
         came_in = self.port[self.port[number].peer]
+        if self.is_dead[number]:
+            self.port[number].discards += 1
+            self.give_back(packet, came_in)
+            return
         if self.is_corrupted(packet, number):
             self.port[number].corrupted += 1
             self.give_back(packet, came_in)
@@ -277,7 +282,8 @@ class Fabric:
         size = self.stored_bytes(packet, group.profile)
         limit = port.profiles[lane].limit_bytes
         queued = self.stored_bytes(packet, port.profiles[lane])
-        if (limit and port.bytes[lane] + queued > limit) or not group.admit(size):
+        is_full = bool(limit) and port.bytes[lane] + queued > limit
+        if self.patience.refuses(port, lane) or is_full or not group.admit(size):
             came_in.drops += 1
             if group.profile.is_lossless and self.loss is None:
                 self.loss = (self.loop.now, came_in.number, packet.lane)

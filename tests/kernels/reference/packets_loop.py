@@ -23,6 +23,12 @@ class Event(IntEnum):
     """The time has come at which a flow may start."""
     INSIDE = 6
     """A flow inside a host has arrived: the flow."""
+    LIFE = 7
+    """The head of a queue may be too old, or a stall over: port * lanes + lane."""
+    WATCH = 8
+    """A pause may have lasted too long."""
+    RESTORE = 9
+    """A lane may have been without a pause for long enough."""
 
 
 class Loop:

@@ -48,6 +48,8 @@ class Packet:
     """What it takes there."""
     queued: int = 0
     """What it counts for in the queue where it stands."""
+    short_since: int = NIL
+    """Since when it stands at the head of its queue and lacks credit."""
 
 
 @dataclass(slots=True)
@@ -117,6 +119,17 @@ class Port:
     def has_more(self) -> bool:
         """Whether anything stands here, held or not."""
         return any(self.queue) or bool(self.ring)
+
+    def hold(self, lane: int, now: int) -> None:
+        """Pause a lane."""
+        self.is_held[lane] = True
+        self.held_since[lane] = now
+
+    def let_go(self, lane: int, now: int) -> None:
+        """End the pause of a lane, if there is one."""
+        if self.is_held[lane]:
+            self.is_held[lane] = False
+            self.held_ps += now - self.held_since[lane]
 
     def may_send(self, lane: int, blocks: int, now: int) -> bool:
         """Tell whether a packet of that many blocks may leave by a lane."""

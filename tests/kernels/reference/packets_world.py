@@ -39,6 +39,17 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to a link at a time: it goes down or comes up, or has another rate than before."""
+
+    at_ps: int
+    port: int
+    is_up: bool = False
+    rate_mbps: int = 0
+    """Not more than it was made for; 0: that is not what changes."""
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """A fabric of P ports and N nodes with F flows over it."""
 
@@ -83,6 +94,8 @@ class World:
     """``[P]``: 1 for a port whose link is down from the beginning to the end."""
     burst_ps: int
     """Gap after which a flowlet may go another way."""
+    changes: tuple[Change, ...] = ()
+    """By time."""
 
 
 @dataclass(frozen=True, slots=True)
