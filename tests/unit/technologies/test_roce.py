@@ -49,6 +49,8 @@ def test_sizes_are_refused_with_the_arithmetic() -> None:
         (LosslessSection(cnp_dscp=26), ["capability.class-clash"]),
         (LosslessSection(mtu=9216), []),
         (LosslessSection(mtu=9217), ["capability.mtu"]),
+        (LosslessSection(mtu=352), []),
+        (LosslessSection(mtu=351), ["capability.mtu"]),
     ],
 )
 def test_classes_are_told_apart(lossless: LosslessSection, expected: list[str]) -> None:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.media import change, differing, edited, medium_of, port_of, profile_of, route, source_of, swap
-from weftline.errors import ArtifactError, Place
+from weftline.errors import ArtifactError, CapabilityError, Place
 from weftline.model.lossless import LosslessClass, Need
 from weftline.model.observed import ObservedDevice
 from weftline.model.observed_port import ObservedPort
 from weftline.model.packet import FlowControl, Marking, Watchdog
-from weftline.model.parameters import PacketSource
+from weftline.model.parameters import CarriageChoice, PacketSource
 from weftline.model.said import Said
 from weftline.prove.lossless_way import judge_way
 from weftline.technologies import TECHNOLOGIES
@@ -277,3 +277,27 @@ def test_what_is_proved_to_lose_nothing_pauses_and_obeys(sender: ObservedPort, r
 def test_every_technology_has_what_packets_need() -> None:
     for name in TECHNOLOGIES:
         assert "none" in TECHNOLOGIES[name].transport.pacings
+
+
+@pytest.mark.parametrize(("mtu", "payload"), [(352, 256), (4192, 4096), (1500, 1024), (351, 0)])
+def test_the_mtu_of_a_host_leaves_room_for_a_payload(mtu: int, payload: int) -> None:
+    source = source_of(route("roce"))
+    hosts = {
+        name: replace(
+            device,
+            ports=tuple(
+                replace(port, mtu=Said(mtu, Place("nics.conf", 7)), nic=port.nic and replace(port.nic, rdma_mtu=None))
+                for port in device.ports
+            ),
+        )
+        for name, device in source.devices.items()
+        if device.role == "host"
+    }
+    source = replace(source, devices={**source.devices, **hosts})
+    transport = TECHNOLOGIES["roce"].transport
+    if payload:
+        assert transport.carriage(source, CarriageChoice()).mtu_bytes == payload
+        return
+    with pytest.raises(CapabilityError, match="leaves no room for RDMA") as refused:
+        transport.carriage(source, CarriageChoice())
+    assert (refused.value.code, refused.value.where) == ("capability.mtu", Place("nics.conf", 7))

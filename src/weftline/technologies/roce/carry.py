@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from weftline.errors import UsageError
+from weftline.errors import CapabilityError, UsageError
 from weftline.medium import Entry, Kind, list_parameters, make_carriage
 from weftline.medium.carry import timeout_us
 from weftline.model.observed import ObservedDevice
@@ -14,7 +14,7 @@ from weftline.model.parameters import CarriageChoice, Figure, PacketSource, Para
 from weftline.model.said import Said
 from weftline.technologies.roce.lanes import LaneSet
 from weftline.technologies.roce.medium import lay
-from weftline.technologies.roce.mtu import host_mtu
+from weftline.technologies.roce.mtu import LEAST_MTU, RDMA_HEADERS, host_mtu
 from weftline.technologies.roce.pacing import DEFAULT, NONE, PACINGS
 
 KIND = Kind(
@@ -27,8 +27,6 @@ KIND = Kind(
     source="IEEE 802.3, 3.1.1, 4.4.2 and 31D; IBTA vol 1, annex A17",
     overhead_source="preamble 8, gap 12, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 (IBTA vol 1, annex A17)",
 )
-HEADERS = 96
-"""What Linux keeps back of a port's MTU before it rounds down (rdma/ib_addr.h, iboe_get_mtu)."""
 MTU_SOURCE = "the largest power of two below the port's MTU less 96 bytes (Linux, rdma/ib_addr.h, iboe_get_mtu)"
 TIMEOUT = "NCCL_IB_TIMEOUT"
 MAX_TIMEOUT = 31
@@ -62,7 +60,7 @@ def _carry(
 
 def rdma_mtu(port_mtu: int) -> int:
     """Find the payload of a packet that a port's MTU leaves room for; 0 where there is none."""
-    return max((one for one in KIND.mtus if one <= port_mtu - HEADERS), default=0)
+    return max((one for one in KIND.mtus if one <= port_mtu - RDMA_HEADERS), default=0)
 
 
 def _find_mtu(source: PacketSource, hosts: list[ObservedDevice]) -> tuple[Figure, tuple[str, ...]]:
@@ -78,6 +76,9 @@ def _find_mtu(source: PacketSource, hosts: list[ObservedDevice]) -> tuple[Figure
         declared = host_mtu(source.design)
         return Figure(rdma_mtu(declared), "declaration", MTU_SOURCE), ()
     name, least, where, how = min(said, key=lambda one: one[1])
+    if least == 0:
+        message = f"a port of {name} has an MTU that leaves no room for RDMA"
+        raise CapabilityError("capability.mtu", message, f"give hosts at least {LEAST_MTU} bytes", where.where)
     counts = Counter(value for _, value, _, _ in said)
     doubts = (f"hosts differ in MTU: {least:,} B counts, of {name} first",) if len(counts) > 1 else ()
     return Figure(least, "file", how, where.where), doubts

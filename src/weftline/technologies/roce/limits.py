@@ -6,7 +6,7 @@ import ipaddress
 
 from weftline.errors import Problem
 from weftline.model.design import ResolvedSpec
-from weftline.technologies.roce.mtu import SWITCH_MTU, host_mtu
+from weftline.technologies.roce.mtu import LEAST_MTU, RDMA_HEADERS, SWITCH_MTU, host_mtu
 from weftline.technologies.roce.refusals import list_refusals
 from weftline.technologies.roce.refusals_buffers import list_buffer_refusals
 from weftline.technologies.roce.refusals_tenancy import list_tenancy_refusals
@@ -97,6 +97,16 @@ def _class_problems(design: ResolvedSpec) -> list[Problem]:
             Problem(
                 "capability.mtu",
                 f"lossless.mtu is {host_mtu(design):,}, and switch ports carry at most {SWITCH_MTU:,} bytes",
+                "a host MTU of 4200 carries the largest RDMA MTU, 4096",
+                design.places.get("lossless.mtu"),
+            )
+        )
+    if host_mtu(design) < LEAST_MTU:
+        problems.append(
+            Problem(
+                "capability.mtu",
+                f"lossless.mtu is {host_mtu(design):,}, and RDMA needs at least {LEAST_MTU}: 256 bytes of payload and "
+                f"{RDMA_HEADERS} of headers",
                 "a host MTU of 4200 carries the largest RDMA MTU, 4096",
                 design.places.get("lossless.mtu"),
             )
