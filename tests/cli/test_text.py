@@ -12,6 +12,9 @@ from tests.cli.running import Ran, run
 from tests.cli.test_statuses import refuted
 
 CASES = Path(__file__).parents[1] / "golden" / "cases"
+PACKETS = ("--fidelity", "packet")
+RING = ("--collective", "all-reduce", "--algorithm", "ring", "--size", "8MiB")
+UP = "leaf-001/5"
 VERBS: dict[str, tuple[str, ...]] = {
     "check": ("check", "infiniband.yaml"),
     "build": ("build", "infiniband.yaml"),
@@ -41,6 +44,24 @@ VERBS: dict[str, tuple[str, ...]] = {
         "--straggler",
         "3:250",
     ),
+    "packets": ("simulate", "infiniband.yaml", *PACKETS, "--load", "victim:senders=3,size=4MiB", "--pacing", "ofed"),
+    "fault-flap": (
+        "simulate",
+        "roce.yaml",
+        *PACKETS,
+        *RING,
+        "--fault",
+        f"flap:what={UP},at_us=20,every_us=40,down_us=10,times=3",
+    ),
+    "fault-slow": (
+        "simulate",
+        "roce.yaml",
+        *PACKETS,
+        *RING,
+        "--fault",
+        "slow:what=host-0001/nic1,at_us=0,until_us=100,every_us=10,share=0.5",
+    ),
+    "fault-switch": ("simulate", "roce.yaml", *PACKETS, *RING, "--fault", "down:what=spine-01,at_us=20"),
     "load": ("simulate", "roce.yaml", "--load", "incast:sender=7"),
     "size": ("simulate", "roce.yaml", "--size", "64 megs"),
 }

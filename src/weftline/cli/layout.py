@@ -157,7 +157,7 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
     result = simulated.result
     rows: dict[str, object] = {
         "simulated" if simulated.has_loads else "estimated": simulated.title,
-        "finished after": format_time_us(result.total_us),
+        "stopped after" if _is_cut_short(simulated) else "finished after": format_time_us(result.total_us),
         "lower bound": f"{format_time_us(result.bound_low_us)} ({result.bound_name})",
         "bus bandwidth": format_busbw(simulated.busbw_gbytes_per_s),
         "flows": simulated.flows,
@@ -170,6 +170,10 @@ def simulation_rows(simulated: Simulated) -> dict[str, object]:
         for number, times in enumerate(simulated.loads, 1):
             rows[f"load {number}"] = _load_line(times)
     return rows if simulated.has_loads else {name: row for name, row in rows.items() if name != "flows"}
+
+
+def _is_cut_short(simulated: Simulated) -> bool:
+    return simulated.sent is not None and simulated.sent.packets.result.ending != "done"
 
 
 def _reduction_rows(simulated: Simulated) -> dict[str, object]:

@@ -114,7 +114,7 @@ def _marks(packets: Packets) -> tuple[float, ...]:
 def _cards(side: Side) -> list[tuple[str, str]]:
     result = side.packets.result
     return [
-        ("finished after" if result.ending == "done" else "simulated", format_time_us(result.end_ps / PS_PER_US)),
+        ("finished after" if result.ending == "done" else "stopped after", format_time_us(result.end_ps / PS_PER_US)),
         ("bus bandwidth", format_busbw(side.busbw_gbytes_per_s)),
         ("packets dropped", f"{result.dropped:,}"),
         _waits(side.packets),
