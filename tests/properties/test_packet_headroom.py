@@ -236,3 +236,18 @@ def test_nothing_drops_with_the_headroom_of_the_formula(speed: int, metres: floa
     _, how = find_worst(speed, metres)
     for size in SIZES:
         assert attack(speed, metres, int(switch.xoff), replace(how, size=size)).dropped == 0
+
+
+def test_full_packets_over_40_m_overflow_a_profile_for_5_m_in_the_worst_moment() -> None:
+    """What the tutorial on long cables says: 86,016 bytes are enough at 5 m, and at 40 m not in every position."""
+    full = cells(MTU + OVERHEAD)
+    byte, _, response = spans(400_000, 0)
+    fixed = (MTU + OVERHEAD + PAUSE + response / byte) * full / (MTU + OVERHEAD) + 2 * full
+    bound = {metres: fixed + 2 * metres / 198e6 * 1e12 / byte * full / (MTU + OVERHEAD) for metres in (5, 40)}
+    assert [round(one) for one in bound.values()] == [73_868, 91_739]
+    lost = {
+        metres: max(attack(400_000, metres, 86_016, Try(MTU, MTU, 0, turn / 16)).dropped for turn in range(16))
+        for metres in (5, 40)
+    }
+    assert lost[5] == 0
+    assert lost[40] > 0
