@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from hypothesis import strategies as st
 
 from tests.kernels.packet_sketch import CARRIAGE, Flow, Sketch
-from tests.kernels.reference.packets_world import NIL, Inside, Spread, World
+from tests.kernels.reference.packets_world import NIL, Change, Inside, Spread, World
 from weftline.model.packet import (
     Carriage,
     DelayTable,
@@ -111,6 +111,29 @@ def add_faults(rng: random.Random, sketch: Sketch) -> None:
             flow if flow.hops and len(flow.hops) == 1 else replace(flow, is_inside=rng.random() < 0.3)
             for flow in sketch.flows
         ]
+
+
+def changing_scenes() -> st.SearchStrategy[Scene]:
+    """Draw scenes in which links go down and come back, or get slower, while packets are on them."""
+    return st.integers(0, 2**64 - 1).map(make_changing_scene)
+
+
+def make_changing_scene(seed: int) -> Scene:
+    """Make a scene with up to six changes of links; a link stays as it is for longer than a packet is on it."""
+    rng = random.Random(seed)
+    scene = make_scene(seed, None, rng.choice([None, *FlowControl]), is_patient=rng.random() < 0.5)
+    sketch = scene.sketch
+    ports = rng.sample(range(len(sketch.ends)), rng.randint(1, 2))
+    at_ps = 0
+    for _ in range(rng.randint(1, 6)):
+        at_ps += rng.choice([1_000, 300_000, 1_111_111, 4_000_000, 20_000_000])
+        port = rng.choice(ports)
+        rate = rng.choice([0, 0, sketch.ends[port].rate_mbps, 7_777])
+        sketch.changes.append(Change(at_ps, port, rng.random() < 0.6, rate))
+    if isinstance(sketch.carriage.pacing, Pacing) and any(change.rate_mbps for change in sketch.changes):
+        # Nobody says what becomes of a rate above that of its line.
+        sketch.carriage = replace(sketch.carriage, pacing=None)
+    return scene
 
 
 def pick_profile(profiles: Sequence[LaneProfile], mixture: int, port: int, lane: int) -> int:

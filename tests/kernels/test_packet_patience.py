@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Literal
 
 import pytest
 
 from tests.kernels.packet_sketch import CREDIT, PAUSE, Flow, Sketch
-from tests.kernels.reference.packets_world import NIL, World
-from tests.kernels.test_packet_twin import Told, run_kernel, run_twin
+from tests.kernels.reference.packets_world import NIL, Change, World
+from tests.kernels.test_packet_twin import Told, change_links, run_kernel, run_twin
 from weftline.model.packet import LaneProfile, Watchdog
 
 US = 1_000_000
@@ -72,11 +73,17 @@ def test_a_watchdog_that_drops_discards_what_waits_and_refuses_what_comes() -> N
     assert told.loss is not None
 
 
-def test_a_lane_that_forwarded_obeys_again_when_there_was_no_pause_for_long_enough() -> None:
-    """Three bursts of 87 us each: the second comes in the storm of the first and is not held, the third is."""
+def make_bursts() -> Bottleneck:
+    """Make three bursts of 87 us each, the second in the storm of the first."""
     made = watched("forward")
-    for at_ps in (0, 100 * US, 800 * US):
+    for at_ps in (0, 100 * US, 300 * US):
         made.add(made.a, made.slow, 10_000, at_ps)
+    return made
+
+
+def test_a_lane_that_forwarded_obeys_again_when_there_was_no_pause_for_long_enough() -> None:
+    """The second burst is not held, the third is."""
+    made = make_bursts()
     told = tell(made.sketch.make_world())
     assert told.ending == "done"
     assert told.pauses[made.far] >= 3
@@ -134,3 +141,16 @@ def test_a_stall_lasts_eight_lives() -> None:
     told = tell(made.sketch.make_world())
     assert told.finish_ps[1] == NIL
     assert told.finish_ps[2] == end + 3 * 6_640
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="what happens to links is done on narrow columns")
+def test_a_link_that_comes_back_has_forgotten_its_stall() -> None:
+    """The lane stalls at 100 us, the link is away from 200 to 210 us, and a head of 300 us is discarded at 400 us."""
+    made = aged(10, 100 * US, stall_count=1, buffer_bytes=1_280)
+    made.add(made.a, made.slow, 2_000)
+    made.add(made.b, made.slow, 1_000, 300 * US)
+    made.sketch.changes = [Change(200 * US, made.near), Change(210 * US, made.near, is_up=True)]
+    sheet = made.sketch.make_world()
+    told = run_kernel(sheet, 450 * US, change_links(sheet))
+    assert told == run_twin(sheet, 450 * US)
+    assert told.discards[made.near] == 2

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.packet_plain import run_plain
-from tests.kernels.packet_worlds import UNTIL_PS, Scene, scenes
+from tests.kernels.packet_worlds import UNTIL_PS, Scene, changing_scenes, scenes
 from tests.kernels.reference import packets as twin
 from tests.kernels.reference.packets_world import NIL
 from tests.kernels.reference.packets_world import World as Sheet
@@ -19,9 +22,11 @@ from weftline.kernels import packet_state as state
 from weftline.kernels.calendar import NOW
 from weftline.kernels.column import I32
 from weftline.kernels.packet_run import DONE, STUCK, WAITING_UNTIL, World, run
+from weftline.model.happening import LinkChange, RateChange
 from weftline.model.packet import FlowControl, Machine, PacketOptions
 from weftline.model.traffic import Flows, Via
 from weftline.simulate.packet.drive import drive
+from weftline.simulate.packet.faults import apply_happening, make_plant
 from weftline.simulate.packet.standstill import find_cycle
 from weftline.simulate.packet.ways import Ways
 from weftline.simulate.packet.world import Wiring, lay_world
@@ -152,6 +157,28 @@ def run_compiled(world: World, until_ps: int) -> tuple[World, int]:
     return drive(world, until_ps, lambda _: None)
 
 
+def change_links(sheet: Sheet) -> Callable[[World, int], tuple[World, int]]:
+    """Make what runs the kernels and lets happen to links what is to happen."""
+
+    def run_world(world: World, until_ps: int) -> tuple[World, int]:
+        unused: Any = None
+        fabric: Any = SimpleNamespace(port_peer=sheet.port_peer)
+        plant = make_plant(world, unused, fabric, sheet.medium, unused)
+        plant.is_down[:] = sheet.is_dead == 1
+        for change in sheet.changes:
+            world, status = run_compiled(world, change.at_ps)
+            if status == DONE:
+                return world, status
+            if change.rate_mbps:
+                happening = RateChange(change.at_ps, change.port, change.rate_mbps / 1000)
+            else:
+                happening = LinkChange(change.at_ps, change.port, is_up=change.is_up)
+            world = apply_happening(world, plant, happening)
+        return run_compiled(world, until_ps)
+
+    return run_world
+
+
 def run_kernel(
     sheet: Sheet, until_ps: int, run_world: Callable[[World, int], tuple[World, int]] = run_compiled
 ) -> Told:
@@ -195,3 +222,11 @@ def run_kernel(
 def test_the_kernel_and_its_twin_agree(scene: Scene) -> None:
     sheet = scene.make_world()
     assert run_kernel(sheet, UNTIL_PS) == run_twin(sheet, UNTIL_PS)
+
+
+@pytest.mark.skipif("NUMBA_DISABLE_JIT" in os.environ, reason="what happens to links is done on narrow columns")
+@settings(max_examples=100, deadline=None)
+@given(changing_scenes())
+def test_they_agree_while_links_die_come_back_and_get_slower(scene: Scene) -> None:
+    sheet = scene.make_world()
+    assert run_kernel(sheet, UNTIL_PS, change_links(sheet)) == run_twin(sheet, UNTIL_PS)

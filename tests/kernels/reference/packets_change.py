@@ -20,6 +20,7 @@ def apply(change: Change, fabric: Fabric) -> None:
         for end in ends:
             made_for = fabric.made_for[end.number]
             fabric.rate[end.number] = min(made_for, change.rate_mbps)
+            fabric.hosts.change_line(end.number, fabric.rate[end.number])
             # What comes slower than it goes cannot be cut through.
             was_stored = fabric.was_stored[end.number]
             fabric.is_stored[end.number] = was_stored or fabric.rate[end.number] < made_for

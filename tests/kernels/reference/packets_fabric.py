@@ -33,6 +33,10 @@ class Ends(Protocol):
         """Tell whether the sender of a flow knows that all has arrived."""
         ...
 
+    def change_line(self, port: int, line_mbps: int) -> None:
+        """Take notice of another rate of the link of a port."""
+        ...
+
     def make_data(self, port: Port) -> Packet | list[int]:
         """Make the packet that an idle port of a host sends now, or say when a flow may perhaps send one."""
         ...

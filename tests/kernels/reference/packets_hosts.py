@@ -84,6 +84,13 @@ class Hosts:
             return Delays(pacing, line_mbps, self.carriage.mtu_bytes + self.carriage.overhead_bytes)
         return Pace(pacing, line_mbps) if pacing else None
 
+    def change_line(self, port: int, line_mbps: int) -> None:
+        """The link of a port is slower or faster now, and with it the delays of flows that leave by it."""
+        for flow, source in enumerate(self.source):
+            pace = self.sender[flow].pace
+            if source == port and isinstance(pace, Delays):
+                pace.line_mbps = line_mbps
+
     def get_ready(self, flow: int) -> None:
         """One thing less that a flow waits for."""
         self.missing[flow] -= 1

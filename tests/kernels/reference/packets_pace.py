@@ -89,7 +89,7 @@ class Delays:
     def __init__(self, table: DelayTable, line_mbps: int, full_wire: int) -> None:
         self.table = table
         self.line_mbps = line_mbps
-        self.full_ps = self.serialise(full_wire)
+        self.full_wire = full_wire
         self.entry = table.least
         self.expires = NEVER
         """When the timer runs out next; NEVER while it does not run."""
@@ -116,7 +116,7 @@ class Delays:
         """Wait after the last byte of a packet that starts now."""
         self.advance(now)
         shift, multiplier = self.table.entries[self.entry]
-        self.next_time = now + self.serialise(wire) + self.full_ps // 2**shift * multiplier
+        self.next_time = now + self.serialise(wire) + self.serialise(self.full_wire) // 2**shift * multiplier
 
     def advance(self, now: int) -> None:
         """Let the timer run out as often as it does up to now; at the least entry it stops."""

@@ -258,12 +258,12 @@ def _cut(world: World, ports: I64) -> World:
     lanes = int(world.number[st.LANES])
     port.fault[ports] |= st.DEAD
     of = (ports[:, None] * lanes + np.arange(lanes)).ravel()
-    lane.xoff[of] = 0
+    lane.xoff[of] = lane.life[of] = 0
     hold.shut[of], hold.in_row[of] = st.OPEN, 0
     starved = of[(port.starved[of // lanes] >> (of % lanes) & 1) == 1]
     hold.starved_time[starved] += now - hold.starved_since[starved]
     port.starved[ports] = 0
-    _forget_pauses(world, ports)
+    _forget_timers(world, ports)
     used = len(world.packet) - int(world.number[st.PACKETS_LEFT])
     world = make_room(world, used, 2 * used + lanes * len(world.port))
     for at in ports.tolist():
@@ -275,12 +275,18 @@ def _cut(world: World, ports: I64) -> World:
     return world
 
 
-def _forget_pauses(world: World, ports: I64) -> None:
-    """Lose the pause frames on links that are gone: one that came after the link is back would never be taken back."""
+def _forget_timers(world: World, ports: I64) -> None:
+    """Lose the pause frames on links that are gone, and the lives of heads and stalls of lanes before them.
+
+    A pause that came after the link is back would never be taken back, and a stall that is over would stand for the
+    life of the next head.
+    """
     count = int(world.clock[TIMERS])
     timer = world.timer[:count]
     subject = timer[:, 1] & ((1 << KIND) - 1)
-    is_lost = (timer[:, 1] >> KIND == st.CONTROL_AT) & np.isin(subject >> 4, ports)
+    kind = timer[:, 1] >> KIND
+    is_lost = (kind == st.CONTROL_AT) & np.isin(subject >> 4, ports)
+    is_lost |= (kind == st.LIFE) & np.isin(subject // world.number[st.LANES], ports)
     kept = timer[~is_lost]
     # What is sorted is a heap.
     world.timer[: len(kept)] = kept[np.lexsort((kept[:, 2], kept[:, 1], kept[:, 0]))]
