@@ -125,7 +125,7 @@ def run_campaign(place: Path, choice: CampaignChoice, progress: Progress = silen
     settings, seeds = read_grid(choice.grid), read_seeds(choice.seeds, choice.load.seed)
     if len(settings) * len(seeds) > MOST_RUNS:
         raise _too_many(len(settings) * len(seeds))
-    loads = [apply_setting(choice.load, setting) for setting in settings]
+    loads = [_without_comparison(apply_setting(choice.load, setting)) for setting in settings]
     for load in loads:
         check_choice(load)
     routed = run_to_routes(place, progress)
@@ -213,6 +213,11 @@ def _make_machines(routed: Routed, loads: Sequence[LoadChoice], progress: Progre
             known[alike] = make_machine(routed, packets, progress)
         machines.append(known[alike])
     return machines
+
+
+def _without_comparison(load: LoadChoice) -> LoadChoice:
+    """A campaign shows what runs with faults come to, and not what the faults cost each."""
+    return replace(load, packets=replace(load.packets or PacketChoice(), compares=False))
 
 
 def _digest(routed: Routed, loads: Sequence[LoadChoice], machines: Sequence[Machine]) -> str:

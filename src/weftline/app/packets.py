@@ -54,6 +54,8 @@ class PacketChoice:
     """More of them, one in each line."""
     reroute_us: float | None = None
     """When new tables come after each change; None: never."""
+    compares: bool = True
+    """Whether the same packets are sent without the faults too, to say what those cost."""
 
     @property
     def has_faults(self) -> bool:
@@ -158,7 +160,8 @@ def run_packets(  # noqa: PLR0913, PLR0917 - what is sent on what, and how
     if choice.has_faults:
         faults = read_faults(choice.faults, choice.fault_file)
         disturbance = plan_disturbance(routed, machine.medium, faults, choice.reroute_us, progress)
-        calm = send("simulating packets without the faults", replace(options, samples=0), ())
+        if choice.compares:
+            calm = send("simulating packets without the faults", replace(options, samples=0), ())
     result = send("simulating packets", options, disturbance.happenings if disturbance else ())
     legs = find_critical(result)
     fabric = routed.built.fabric
