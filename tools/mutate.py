@@ -38,6 +38,9 @@ LINT = ("tests/unit/lint",)
 SIMULATE = ("tests/unit/simulate", "tests/oracle/test_exact_simulation.py", "tests/properties/test_simulation.py",
             "tests/oracle/test_closed_forms.py")  # fmt: skip
 
+PACKETS = ("tests/kernels/test_packet_patience.py", "tests/kernels/test_packet_choice.py",
+           "tests/kernels/test_packet_mutants.py::test_plain_kernels_agree_with_the_twin")  # fmt: skip
+
 # Module -> the tests that must notice. Kernels run as plain Python, the other modules on compiled kernels.
 NAMED: Mapping[str, tuple[str, ...]] = {
     "admit/filters.py": ("tests/unit/admit",),
@@ -72,6 +75,14 @@ NAMED: Mapping[str, tuple[str, ...]] = {
     "kernels/maxmin.py": ("tests/kernels/test_maxmin.py", "tests/unit/simulate"),
     "kernels/sharing.py": ("tests/unit/simulate", "tests/kernels/test_fluid.py"),
     "kernels/fluid.py": ("tests/unit/simulate", "tests/kernels/test_fluid.py"),
+    "kernels/calendar.py": ("tests/kernels/test_calendar.py",),
+    "kernels/packet_arriving.py": PACKETS,
+    "kernels/packet_choice.py": PACKETS,
+    "kernels/packet_lanes.py": PACKETS,
+    "kernels/packet_run.py": PACKETS,
+    "kernels/packet_sender.py": PACKETS,
+    "kernels/packet_sending.py": PACKETS,
+    "kernels/packet_timing.py": PACKETS,
     "kernels/chains.py": ("tests/kernels/test_chains.py", "tests/unit/simulate"),
     "kernels/pairs.py": ("tests/kernels/test_pairs.py", "tests/unit/simulate"),
     "route/blocks.py": ROUTE,

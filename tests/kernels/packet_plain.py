@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, TypeVar
@@ -65,6 +65,7 @@ MODULES = (
 """In an order in which each imports only what stands before it."""
 
 
+@lru_cache(maxsize=1)
 def load(fault: Fault | None = None) -> dict[str, Any]:
     """Load all packet kernels anew, one of them with a fault; returns the modules by name."""
     names = dict.fromkeys(PLAIN + module for module in MODULES)
