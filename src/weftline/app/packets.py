@@ -246,9 +246,11 @@ def tell_loss(packets: Packets, fabric: Fabric) -> str:
 
 
 def rank_ports(packets: Packets, most: int = SHOWN_PORTS) -> list[int]:
-    """List the ports that suffered most: by time without permission to send, then by queue."""
+    """List the ports that suffered most: by time without permission to send and by queue, each over its largest."""
     lanes = packets.result.lanes
     wait = (lanes.held_ps + lanes.starved_ps).sum(axis=1)
     queue = lanes.most_queued.max(axis=1)
-    order = np.lexsort((-queue, -wait))[:most]
+    order = np.argsort(-(wait / max(wait.max(initial=0), 1) + queue / max(queue.max(initial=0), 1)), kind="stable")[
+        :most
+    ]
     return [int(at) for at in order if wait[at] > 0 or queue[at] > 0]

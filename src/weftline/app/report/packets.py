@@ -58,6 +58,7 @@ def render_packets(fabric: Fabric, sides: Sequence[Side]) -> str:
     shown = [_show(side, fabric, ports, names, (max(top, 1.0), end, max(longest, 1e-6))) for side in sides]
     return environment.get_template("packets.html.j2").render(
         version=__version__, name=fabric.name, sides=shown, legend=Markup(load_legend()),  # noqa: S704
+        pauses=not all(has_credits(side.packets) for side in sides),
     )  # fmt: skip
 
 
