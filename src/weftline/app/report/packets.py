@@ -96,6 +96,7 @@ def _show(
         "cards": _cards(side),
         "strips": Markup(draw_strips(result.series, ports, names, queue, end, _marks(packets))),  # noqa: S704  (our own SVG, escaped there)
         "has_strips": bool(ports),
+        "has_completions": bool(np.isfinite(_took(packets)).any()),
         "completions": Markup(draw_completions(_took(packets), longest)),  # noqa: S704
         "maps": [
             {"title": heat.title, "svg": Markup(draw_heat_map(heat))}  # noqa: S704
