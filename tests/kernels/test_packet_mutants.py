@@ -25,6 +25,7 @@ SCENES: tuple[tuple[int, FlowControl | None, bool], ...] = (
     (12, ANY, True), (31, ANY, True), (6, PAUSE, False), (8, ANY, True), (0, CREDIT, False), (7, PAUSE, False),
     (10, CREDIT, False), (29, ANY, True), (11, PAUSE, False), (36, ANY, True), (2, PAUSE, False), (37, ANY, True),
     (17, ANY, True), (8, PAUSE, False), (8, CREDIT, False), (51, ANY, True),
+    (202, ANY, True), (26, ANY, True),
 )  # fmt: skip
 """Seed, control and patience of scenes that show much in little time."""
 
@@ -86,6 +87,14 @@ FAULTS = {
     ),
     "a credit counts one moment late": Fault("packet_lanes", "owed[item, 0] <= now", "owed[item, 0] < now"),
     "strict lanes the other way round": Fault("packet_lanes", "range(lanes - 1, -1, -1)", "range(lanes)"),
+    "a strict lane sends while it is held": Fault(
+        "packet_lanes", "        if open_lanes >> turn & 1 and profile", "        if profile"
+    ),
+    "a held lane gains deficit": Fault(
+        "packet_lanes",
+        "        turn = turn + 1 if turn + 1 < lanes else 0\n        if open_lanes >> turn & 1:",
+        "        turn = turn + 1 if turn + 1 < lanes else 0\n        if True:",
+    ),
     "a deficit must be more than the packet": Fault(
         "packet_lanes", "lane[of].deficit >= packet", "lane[of].deficit > packet"
     ),
