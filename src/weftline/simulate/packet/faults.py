@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from weftline.errors import InternalError, UsageError
 from weftline.kernels import packet_state as st
 from weftline.kernels.calendar import KIND, NOW, TIMERS
-from weftline.kernels.column import F64, I64, NIL
+from weftline.kernels.column import F64, I64, NIL, freeze
 from weftline.kernels.packet_lanes import send_pause
 from weftline.kernels.packet_run import World
 from weftline.kernels.packet_timing import flush_port, hold_lane
@@ -202,6 +202,7 @@ def _take_routes(happening: NewRoutes, world: World, plant: Plant) -> World:
         raise InternalError("internal.other-fabric", "the new routes use more lanes than the fabric's ports have")
     wiring = wire(plant.fabric, happening.routes)
     group = wiring.group.astype(np.promote_types(wiring.group.dtype, world.group.dtype))
+    freeze(group)  # as those before were: the compiled loop goes on with the types it began with
     known = len(world.path_port)
     before = world.forth.copy()
     forth = np.where(ways.forth == NIL, world.forth, ways.forth + known).astype(np.int32)

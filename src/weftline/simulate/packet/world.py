@@ -10,7 +10,7 @@ import numpy as np
 from weftline.kernels import calendar as cal
 from weftline.kernels import packet_state as st
 from weftline.kernels.chains import count_waits, invert_needs, link_queues
-from weftline.kernels.column import F64, I32, I64, NIL, U8, U16
+from weftline.kernels.column import F64, I32, I64, NIL, U8, U16, freeze
 from weftline.kernels.packet_run import MARGIN, World
 from weftline.model.fabric import Fabric
 from weftline.model.packet import (
@@ -58,6 +58,10 @@ class Wiring:
     group_ptr: I32
     share_ptr: I32
     share_port: I32
+
+    def __post_init__(self) -> None:
+        # To numba an array that may be written is another type, and another minute and more of compiling.
+        freeze(self.group, self.group_ptr, self.share_ptr, self.share_port)
 
     @property
     def ports(self) -> int:

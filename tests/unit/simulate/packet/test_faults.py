@@ -36,7 +36,7 @@ from weftline.model.traffic import Flows
 from weftline.route import compute_routes
 from weftline.route.repair import cut_fabric
 from weftline.simulate.packet.account import list_packets
-from weftline.simulate.packet.faults import check_plant, make_plant
+from weftline.simulate.packet.faults import apply_happening, check_plant, make_plant
 from weftline.simulate.packet.run import run_world, simulate_packets
 from weftline.simulate.packet.standstill import IDLE
 from weftline.simulate.packet.ways import find_ways
@@ -272,6 +272,22 @@ def test_switches_that_choose_avoid_a_dead_port(ecmp: Place, spread: str, profil
     mended = send(ecmp, across(2**20), faults, profile, carriage=selective, spread=spread)
     assert mended.ending == "done"
     assert mended.loss is None
+
+
+def test_tables_have_one_type_whoever_made_them(ecmp: Place) -> None:
+    """Each other type of a column has the loop compiled again, which takes more than a minute."""
+    fabric, routes = ecmp
+    flows, machine, walk = across(4096.0), make_machine(fabric, PAUSED, QUICK), SimOptions(0.0, None, 0, 64)
+    weighted = replace(routes, member_weight=np.full(len(routes.member_port), 2, dtype=np.int32))
+    kinds: list[str] = []
+    for first in (routes, weighted):
+        ways = find_ways(flows, fabric, first, machine.medium, walk)
+        world = lay_world(flows, wire(fabric, first), machine, ways, PacketOptions())
+        plant = make_plant(world, flows, fabric, machine.medium, walk)
+        other = apply_happening(world, plant, NewRoutes(0, routes))
+        kinds += [str([(column.dtype, column.flags.writeable) for column in one]) for one in (world, other)]
+    assert len(kinds) == 4
+    assert len(set(kinds)) == 1
 
 
 def test_new_routes_of_an_unreachable_receiver_leave_it_stuck(tree: Place) -> None:
