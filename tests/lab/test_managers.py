@@ -96,12 +96,21 @@ def test_a_manager_that_nobody_declared_is_named(pair: Place, tmp_path: Path) ->
     assert pair.lab("verify").status == 0
 
 
+def wait_for_both(pair: Place) -> None:
+    """Wait until both managers run: one that stopped answering meanwhile may just be started again."""
+    limit = time.monotonic() + 60
+    while sum(name.startswith("opensm") for name in pair.running) < 2:
+        assert time.monotonic() < limit, pair.running
+        time.sleep(0.1)
+
+
 def test_what_is_kept_stays_kept_under_the_standby(pair: Place) -> None:
     """A repair is written for every manager, so that the one that takes over does not put the dead entries back."""
     keeper = Keeper(pair)
     try:
         assert pair.lab("break", "spine-01").status == 0
         keeper.until(down=["spine-01"])
+        wait_for_both(pair)
         assert pair.lab("kill-master").status == 0
         assert count_lost(read(pair)) == (PAIRS, 0)
         assert pair.lab("heal").status == 0

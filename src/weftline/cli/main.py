@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -20,6 +21,7 @@ EXIT_UNREAD = 141
 
 def run() -> None:
     """Run the command line; every failure leaves through here with its exit status."""
+    relax_collector()
     for name in ("stdout", "stderr"):
         _prepare(name)
     listen()
@@ -35,6 +37,14 @@ def run() -> None:
         except (OSError, ValueError):
             _drop_output(stream)
     sys.exit(status)
+
+
+def relax_collector() -> None:
+    """Let the collector of cycles look seldom: a command is short, and what its imports and kernels make stays.
+
+    Python's own thresholds have it look hundreds of times before a command does anything, and find nothing.
+    """
+    gc.set_threshold(100_000, 50, 50)
 
 
 def _prepare(name: str) -> None:
