@@ -65,6 +65,16 @@ def cells(wire: int, cell: int = CELL) -> int:
     return -(-(wire - UNSTORED) // cell) * cell
 
 
+@cache
+def sizes(cell: int) -> tuple[int, ...]:
+    """List what the adversary sends, with the payload that fills the most cells for each byte on the wire.
+
+    It is the smallest packet where cells are large; where they are small, one byte more than a cell is worse.
+    """
+    worst = max(range(SMALL, MTU + 1), key=lambda size: cells(size + OVERHEAD, cell) / (size + OVERHEAD))
+    return SIZES if worst in SIZES else (*SIZES, worst)
+
+
 def spans(speed: int, metres: float) -> tuple[float, float, float]:
     """Take the time of a byte, the propagation and the response of a peer, in picoseconds."""
     byte = 8_000_000 / speed
@@ -81,7 +91,7 @@ def worst_case(speed: int, metres: float, cell: int = CELL) -> float:
     """
     byte, propagation, response = spans(speed, metres)
     flying = (MTU + OVERHEAD + PAUSE) + (2 * propagation + response) / byte
-    growth = max(cells(size + OVERHEAD, cell) / (size + OVERHEAD) for size in SIZES)
+    growth = max(cells(size + OVERHEAD, cell) / (size + OVERHEAD) for size in sizes(cell))
     return cells(MTU + OVERHEAD, cell) + flying * growth + cells(MTU + OVERHEAD, cell)
 
 
@@ -142,10 +152,12 @@ def find_worst(speed: int, metres: float, cell: int = CELL, seed: int = 0) -> tu
     def count(size: int) -> int:
         return int(span / ((size + OVERHEAD) * byte))
 
-    drawn = [(rng.choice((SMALL, MTU)), rng.choice(SIZES), rng.random()) for _ in range(DRAWS)]
+    drawn = [(rng.choice((SMALL, MTU)), rng.choice(sizes(cell)), rng.random()) for _ in range(DRAWS)]
     best = max(judge(Try(first, size, count(size) + 30, ahead)) for first, size, ahead in drawn)
     ahead = best[1].ahead
-    best = max(best, *(judge(Try(first, size, count(size) + 30, ahead)) for first in (SMALL, MTU) for size in SIZES))
+    best = max(
+        best, *(judge(Try(first, size, count(size) + 30, ahead)) for first in (SMALL, MTU) for size in sizes(cell))
+    )
     best = max(best, *(judge(replace(best[1], ahead=rng.random())) for _ in range(DRAWS)))
     for level in range(4, 4 + STEPS):
         turns = (-(0.5**level), 0.5**level)
@@ -191,20 +203,27 @@ def test_vendors_ask_for_as_much(speed: int, metres: float) -> None:
 
 @CASES
 @RATES
-def test_the_driver_of_a_nic_asks_for_as_much_but_at_100g(speed: int, metres: float) -> None:
+def test_where_the_driver_of_a_nic_asks_for_as_much(speed: int, metres: float) -> None:
     """What a NIC takes after it asked for a pause, with its cells of 128 bytes, against both formulas of mlx5.
 
     The one of Linux has a fixed time for the answer, less than what the standard allows at 100 Gb/s; that of NVIDIA's
-    later driver counts the standard's, twice: ``(cable + 2 * answer + MTU) * cell / 84 + MTU``.
+    later driver counts the standard's, twice: ``(cable + 2 * answer + MTU) * cell / 84 + MTU``. It takes 84 bytes on
+    the wire for the worst packet. One of 149 bytes, which takes two cells, is worse: at 2 km it needs more than that.
     """
-    found, how = find_worst(speed, metres, cell=CELL_BYTES)
+    # One search alone may end where no small step helps (seed 0 at 800 Gb/s and 40 m).
+    found, how = max(find_worst(speed, metres, cell=CELL_BYTES, seed=seed) for seed in range(2))
     sized = nic_headroom(speed / 1000, metres, MTU + 104)
     assert sized is not None
     byte, propagation, response = spans(speed, metres)
     late = (2 * (propagation + response) / byte + MTU + 104) * CELL_BYTES / 84 + MTU + 104
     tell(f"{speed // 1000}G {metres} m: {found:,} by {how}, Linux {sized.driver_xoff:,}, later {late:,.0f}")
-    assert late >= found
-    assert (sized.driver_xoff >= found) == (speed > 100_000 or metres == 2000)
+    # Four of the worst packets, as for a switch; here each takes two cells.
+    bound = worst_case(speed, metres, CELL_BYTES)
+    assert bound - 4 * 2 * CELL_BYTES <= found <= bound
+    assert (late >= found) == (metres < 2000)
+    assert (sized.driver_xoff >= found) == (speed > 100_000)
+    for asked in (late, sized.driver_xoff):
+        assert (attack(speed, metres, int(asked), how, CELL_BYTES).dropped > 0) == (asked < found)
 
 
 @pytest.mark.parametrize("metres", [5, 150])
